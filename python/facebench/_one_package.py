@@ -8,12 +8,15 @@ _PACKAGES = {"facebench": "facebench", "facebench_eval": "facebench-eval"}
 
 def refuse_two(site: Path) -> None:
     """Raise ImportError where both packages are installed in the folder ``site``."""
-    found = [name for folder, name in _PACKAGES.items() if any(site.glob(f"{folder}-*.dist-info"))]
-    if len(found) > 1:
+    installed = [
+        name for folder, name in _PACKAGES.items() if any(site.glob(f"{folder}-*.dist-info"))
+    ]
+    if len(installed) > 1:
         raise ImportError(
-            f"both {' and '.join(found)} are installed in {site}: they share the folder facebench, "
-            "and one has overwritten files of the other. facebench holds all of facebench-eval: "
-            "pip uninstall --yes facebench facebench-eval, then install the one that you want"
+            f"both {' and '.join(installed)} are installed in {site}: they share the folder "
+            "facebench, and one has overwritten files of the other. facebench holds all of "
+            "facebench-eval: pip uninstall --yes facebench facebench-eval, then install the one "
+            "that you want"
         )
 
 

@@ -14,15 +14,15 @@ _ENOUGH = 64
 def _few() -> bool:
     """Whether OpenMP may have no threads of its own; says so, and keeps it from trying."""
     # Two pools, a loader of images and a display of progress.
-    wanted = min(2 * (os.cpu_count() or 1) + 3, _ENOUGH)
-    found = _eval.startable_threads(wanted)
-    if found == wanted:
+    enough = min(2 * (os.cpu_count() or 1) + 3, _ENOUGH)
+    startable = _eval.startable_threads(enough)
+    if startable == enough:
         return False
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     warnings.warn_explicit(
-        f"only {found} further threads may be started here (ulimit -u, or a container's limit on "
-        "processes): some steps use one thread and take longer",
+        f"only {startable} further threads may be started here (ulimit -u, or a container's limit "
+        "on processes): some steps use one thread and take longer",
         RuntimeWarning,
         "facebench",
         1,

@@ -159,15 +159,15 @@ def run(
     request = RunRequest(**options)
     several = _by_name(protocol) if isinstance(protocol, list | tuple) else {}
     model = _foreign.ready_model(model, request.flip, mean=mean, std=std, color=color)
-    more = {"model": model, "command": command, "threads": threads, "progress": progress}
+    how = {"model": model, "command": command, "threads": threads, "progress": progress}
     if several:
         places = {n: None if out is None else Path(out) / n for n in several}
-        return {n: run(p, out=places[n], **more, **options) for n, p in several.items()}
+        return {n: run(p, out=places[n], **how, **options) for n, p in several.items()}
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
             request.discard = True
-            return _run(protocol_place(protocol), Path(folder) / "run", request, None, **more)
-    return _run(protocol_place(protocol), out, request, write_run_pages, **more)
+            return _run(protocol_place(protocol), Path(folder) / "run", request, None, **how)
+    return _run(protocol_place(protocol), out, request, write_run_pages, **how)
 
 
 def _run(protocol, out, request, pages, *, model, command, threads, progress) -> Result:

@@ -131,9 +131,9 @@ def with_parameters(function: Callable, more: Iterable[inspect.Parameter]) -> Ca
     parameters: dict[str, inspect.Parameter] = {}
     for p in (*inspect.signature(function).parameters.values(), *more):
         if p.kind is not p.VAR_KEYWORD:
-            for said in getattr(p.annotation, "__metadata__", ()):
-                if isinstance(said, typer.models.ArgumentInfo):
-                    said.metavar = said.metavar or p.name.upper()
+            for info in getattr(p.annotation, "__metadata__", ()):
+                if isinstance(info, typer.models.ArgumentInfo):
+                    info.metavar = info.metavar or p.name.upper()
             parameters.setdefault(p.name, p.replace(kind=p.KEYWORD_ONLY))
     places = {name: place for place, name in enumerate(LAST, 1)}
     ordered = sorted(parameters.values(), key=lambda p: places.get(p.name, 0))

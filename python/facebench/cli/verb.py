@@ -128,8 +128,10 @@ def report_errors(function: Callable) -> Callable:
             place = f"{error.filename}: " if error.filename else ""
             raise ended(f"{place}{reason(error)}", EXIT_FAILED) from None
         except Exception as error:
-            own = type(error).__module__.startswith(("typer", "click"))  # exits and wrong options
-            if own or os.environ.get("FACEBENCH_TRACEBACK"):
+            of_typer = type(error).__module__.startswith(
+                ("typer", "click")
+            )  # exits and wrong options
+            if of_typer or os.environ.get("FACEBENCH_TRACEBACK"):
                 raise
             what = " ".join(f"{type(error).__name__}: {error}".split())
             text = f"{what} (not foreseen: FACEBENCH_TRACEBACK=1 prints where)"
@@ -143,10 +145,10 @@ def report_errors(function: Callable) -> Callable:
 def complete(command: Any) -> Any:
     """A verb's command of typer, with the options that the library describes."""
     function = getattr(command.callback, "__wrapped__", None)
-    more = report_errors(getattr(function, "described", list))()
-    if not more:
+    described = report_errors(getattr(function, "described", list))()
+    if not described:
         return command
-    whole = with_parameters(functools.wraps(function)(lambda **given: function(**given)), more)
+    whole = with_parameters(functools.wraps(function)(lambda **given: function(**given)), described)
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     names = {"help_option_names": ["-h", "--help"]}
     how = {"cls": VerbCommand, "epilog": function.epilog, "context_settings": names}
@@ -216,8 +218,8 @@ class VerbCommand(TyperCommand):
         except Exception as error:
             if type(error).__name__ != "MissingParameter":  # of typer, which names the first alone
                 raise
-            given, *_ = self.make_parser(ctx).parse_args(words)
-            missing = [p for p in self.get_params(ctx) if p.required and not given.get(p.name)]
+            values, *_ = self.make_parser(ctx).parse_args(words)
+            missing = [p for p in self.get_params(ctx) if p.required and not values.get(p.name)]
             names = [p.metavar or p.name.upper() if p.param_type_name == "argument" else p.opts[0]
                      for p in missing]  # fmt: skip
             usage = next(kind for kind in type(error).__mro__ if kind.__name__ == "UsageError")

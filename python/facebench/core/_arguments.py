@@ -65,8 +65,8 @@ def of_kind(value, kind, name: str):
     """
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        wanted = " or ".join(k.__name__ for k in kinds)
-        raise TypeError(f"{name}: expected {wanted}, found {type_text(value)}")
+        expected = " or ".join(k.__name__ for k in kinds)
+        raise TypeError(f"{name}: expected {expected}, found {type_text(value)}")
     return value
 
 
@@ -287,7 +287,7 @@ def _signature(arguments: str) -> inspect.Signature | None:
         return None
     kind, ordered = inspect.Parameter, [*node.posonlyargs, *node.args]
     required = len(ordered) - len(node.defaults)
-    made = [
+    parameters = [
         kind(
             a.arg,
             kind.POSITIONAL_OR_KEYWORD,
@@ -296,49 +296,51 @@ def _signature(arguments: str) -> inspect.Signature | None:
         )
         for i, a in enumerate(ordered)
     ]
-    made += [kind(node.vararg.arg, kind.VAR_POSITIONAL)] if node.vararg else []
+    parameters += [kind(node.vararg.arg, kind.VAR_POSITIONAL)] if node.vararg else []
     for a, default in zip(node.kwonlyargs, node.kw_defaults, strict=True):
-        given = kind.empty if default is None else ...
-        made.append(kind(a.arg, kind.KEYWORD_ONLY, default=given, annotation=a.annotation))
-    made += [kind(node.kwarg.arg, kind.VAR_KEYWORD)] if node.kwarg else []
-    return inspect.Signature(made)
+        default_value = kind.empty if default is None else ...
+        parameters.append(
+            kind(a.arg, kind.KEYWORD_ONLY, default=default_value, annotation=a.annotation)
+        )
+    parameters += [kind(node.kwarg.arg, kind.VAR_KEYWORD)] if node.kwarg else []
+    return inspect.Signature(parameters)
 
 
 def _judge(signature: inspect.Signature, args: tuple, kwargs: dict) -> tuple[int, str]:
     """How many arguments fit, and what is wrong with the first that does not."""
     try:
-        given = signature.bind(*args, **kwargs).arguments
+        bound = signature.bind(*args, **kwargs).arguments
     except TypeError as error:
         names = [name for name in signature.parameters if name != "self"]
         shown = "keywords alone" if names == ["kwargs"] else f"({', '.join(names)})"
         return -1, f"{error}; it takes {shown}"
-    for i, (name, value) in enumerate(given.items()):
-        wanted = signature.parameters[name].annotation
-        if isinstance(wanted, ast.expr) and not _fits(wanted, value):
-            return i, _complaint("the value" if name == "arg0" else name, wanted, value)
-    if numbers := [n for n, v in given.items() if type(v) is int]:
-        return len(given), f"{' or '.join(numbers)} is out of the range of its type"
-    for name, value in given.items():
+    for i, (name, value) in enumerate(bound.items()):
+        annotation = signature.parameters[name].annotation
+        if isinstance(annotation, ast.expr) and not _fits(annotation, value):
+            return i, _complaint("the value" if name == "arg0" else name, annotation, value)
+    if numbers := [n for n, v in bound.items() if type(v) is int]:
+        return len(bound), f"{' or '.join(numbers)} is out of the range of its type"
+    for name, value in bound.items():
         if _holds_odd_text(value):
             what = "a character that no name may hold: NUL, or half of one"
-            return len(given), f"{name} holds {what}"
-    return len(given), f"it does not take {', '.join(map(type_text, given.values()))}"
+            return len(bound), f"{name} holds {what}"
+    return len(bound), f"it does not take {', '.join(map(type_text, bound.values()))}"
 
 
 def _explained(name: str, listed: str, args: tuple, kwargs: dict) -> str:
     """What is wrong with arguments, by the overload of which most fit. ``listed``: all overloads,
     as the binding library lists them."""
-    found = (-2, "wrong arguments")
+    best = (-2, "wrong arguments")
     for line in listed.partition("\n\nInvoked with:")[0].splitlines()[1:]:
         owner, _, rest = line.partition(". ")[2].partition("(")
         inner, arrow, _ = rest.rpartition(") -> ")
         signature = _signature(inner if arrow else rest.removesuffix(")"))
         name = owner.rpartition(".")[2] or name  # of a class: its constructor
         if signature:
-            found = max(found, _judge(signature, args[1:] if owner else args, kwargs))
+            best = max(best, _judge(signature, args[1:] if owner else args, kwargs))
     if args and "(self: " in listed:
         name = f"{type(args[0]).__name__}.{name}".removesuffix(".")
-    return f"{name}(): {found[1]}"
+    return f"{name}(): {best[1]}"
 
 
 def message(error: Exception, args: tuple, kwargs: dict) -> str | None:

@@ -22,13 +22,13 @@ def open_file(path, most=None):
     except OSError as error:
         raise Error(f"{brief(path)}: cannot be read: {error.strerror}") from None
     try:
-        found = os.fstat(descriptor)
-        if stat.S_ISDIR(found.st_mode):
+        facts = os.fstat(descriptor)
+        if stat.S_ISDIR(facts.st_mode):
             raise Error(f"{brief(path)}: is a folder, not a file")
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(facts.st_mode):
             raise Error(f"{brief(path)}: is not a regular file")
-        if most is not None and found.st_size > most:
-            raise Error(f"{brief(path)}: has {found.st_size} bytes; at most {most} are read here")
+        if most is not None and facts.st_size > most:
+            raise Error(f"{brief(path)}: has {facts.st_size} bytes; at most {most} are read here")
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)

@@ -45,12 +45,12 @@ class BarProgress:
 
     def begin(self, stage: str, total: int, unit: str) -> None:
         with self._lock:
-            made = Stage(stage, total, unit)
-            self._stages.append(made)
-            made.timer = threading.Timer(self._after, self._announce, [made])
-            made.timer.daemon = True
+            added = Stage(stage, total, unit)
+            self._stages.append(added)
+            added.timer = threading.Timer(self._after, self._announce, [added])
+            added.timer.daemon = True
             with suppress(RuntimeError):  # no thread may be started: the next update announces it
-                made.timer.start()
+                added.timer.start()
 
     def update(self, done: int, note: str = "") -> None:
         with self._lock:

@@ -28,17 +28,17 @@ def rows_of(metrics: dict) -> list[dict]:
 def entries(cells: dict) -> dict:
     """The numbers of a track, each as its cell in ``metrics.json``; a matrix gives one for each
     entry, called as ``dprime[frontal,profile]``."""
-    found = {}
+    cells_by_name = {}
     for name, cell in cells.items():
         if "rows" not in cell:
-            found[name] = cell
+            cells_by_name[name] = cell
             continue
         for i, row in enumerate(cell["rows"]):
             for j, column in enumerate(cell["columns"]):
                 interval = cell["interval"] and cell["interval"][i][j]
                 entry = cell | {"value": cell["value"][i][j], "interval": interval}
-                found[f"{name}[{row},{column}]"] = entry
-    return found
+                cells_by_name[f"{name}[{row},{column}]"] = entry
+    return cells_by_name
 
 
 def _numbers(value, interval) -> dict:
@@ -65,9 +65,9 @@ def write_parquet(rows: list[dict], out) -> Path:
     except ImportError:
         raise ImportError("Parquet files need pyarrow: pip install pyarrow") from None
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    made = pa.BufferOutputStream()
-    parquet.write_table(pa.table({c: [row.get(c) for row in rows] for c in columns}), made)
-    _eval.write_file(os.fspath(out), made.getvalue().to_pybytes())
+    buffer = pa.BufferOutputStream()
+    parquet.write_table(pa.table({c: [row.get(c) for row in rows] for c in columns}), buffer)
+    _eval.write_file(os.fspath(out), buffer.getvalue().to_pybytes())
     return Path(out)
 
 

@@ -122,7 +122,7 @@ def _row(entry, train, test):
     )
 
 
-def audit_sheet(found, train, test):
+def audit_sheet(overlap, train, test):
     """An HTML page of an :class:`Overlap`: each hit with the two most alike pictures side by side.
 
     ``train``, ``test``: where their pictures are, the packs, folders or archives of the two sets.
@@ -147,23 +147,27 @@ def audit_sheet(found, train, test):
     """
     from facebench.datasets._overlap import Overlap  # which shows this function
 
-    of_kind(found, Overlap, "found")
+    of_kind(overlap, Overlap, "found")
     train, test = _Pictures(os.fspath(train)), _Pictures(os.fspath(test))
-    title = f"{found.train['name']} and {found.test['name']}"
-    groups = clusters(found.entries)
+    title = f"{overlap.train['name']} and {overlap.test['name']}"
+    groups = clusters(overlap.entries)
     sections = []
     for number, group in enumerate(groups, 1):
         people = len({e["person"] for e in group}), len({e["match"] for e in group})
         rows = "\n".join(_row(entry, train, test) for entry in group)
         sections.append(
-            f"<section><h2>Group {number}: {people[0]} of {html.escape(found.train['name'])}, "
-            f"{people[1]} of {html.escape(found.test['name'])}</h2>\n{rows}</section>"
+            f"<section><h2>Group {number}: {people[0]} of {html.escape(overlap.train['name'])}, "
+            f"{people[1]} of {html.escape(overlap.test['name'])}</h2>\n{rows}</section>"
         )
-    why = f"Threshold {found.threshold:.4f}: {found.threshold_reason}." if found.threshold else ""
+    why = (
+        f"Threshold {overlap.threshold:.4f}: {overlap.threshold_reason}."
+        if overlap.threshold
+        else ""
+    )
     return _PAGE.format(
         title=html.escape(title),
         side=_SIDE,
-        count=f"{len(found.entries)} hits in {len(groups)} groups",
+        count=f"{len(overlap.entries)} hits in {len(groups)} groups",
         why=html.escape(why),
         sections="\n".join(sections),
     )

@@ -57,8 +57,8 @@ class Description(Report):
             f"{100 * depth['top_tenth']:.1f} % of the images."
         )
         if self.left_out:
-            said = ", ".join(f"{count:,} {status}" for status, count in self.left_out.items())
-            yield text(f"Not trained on: {said}.")
+            left_out = ", ".join(f"{count:,} {status}" for status, count in self.left_out.items())
+            yield text(f"Not trained on: {left_out}.")
 
     def _pictures(self):
         sizes = self.sizes
@@ -194,10 +194,12 @@ def _look(source, limit):
 def _measured(source, csv, column, key, threads):
     """What a pack, and a table of the caller's, say of each image."""
     full = _library.full
-    found = {}
+    measures = {}
     if source.pack is not None:
         for name in full.sample_measures():
-            found[name] = np.asarray(full.measure_samples(source.pack, name, threads))[source.used]
+            measures[name] = np.asarray(full.measure_samples(source.pack, name, threads))[
+                source.used
+            ]
     if csv is not None:
         at = {name: i for i, name in enumerate(source.names)}
         used = set(source.used.tolist())
@@ -206,9 +208,9 @@ def _measured(source, csv, column, key, threads):
             known = [k for k, n in enumerate(names) if at.get(n) in used]
             if not known:
                 raise Error(f"{csv}: names no image of {source.path}; the first is '{names[0]}'")
-            found[name] = np.asarray(values, float)[known]
+            measures[name] = np.asarray(values, float)[known]
     rows = []
-    for name, values in found.items():
+    for name, values in measures.items():
         values = values[np.isfinite(values)]
         if len(values):
             rows.append({"name": name, "images": len(values), "quantiles": _quantiles(values)})
@@ -263,13 +265,13 @@ def _labels(source, images, rows, limit):
     }
 
 
-def _nearest(rows, means, own):
+def _nearest(rows, means, classes):
     """The largest cosine of each row to a mean other than its own, and whose it is."""
     best, whose = np.empty(len(rows)), np.empty(len(rows), int)
     step = max(1, _BLOCK // len(means))
     for at in range(0, len(rows), step):
         cosines = rows[at : at + step] @ means.T
-        cosines[np.arange(len(cosines)), own[at : at + step]] = -2
+        cosines[np.arange(len(cosines)), classes[at : at + step]] = -2
         whose[at : at + step] = cosines.argmax(1)
         best[at : at + step] = cosines.max(1)
     return best, whose
@@ -331,8 +333,8 @@ def describe(
     if model is not None:
         from facebench import embedding
 
-        made = embedding.extract(model, held.pack, threads=threads, progress=progress)
-        fields["labels"] = _labels(held, held.used, made.values[held.used], limit)
+        embedded = embedding.extract(model, held.pack, threads=threads, progress=progress)
+        fields["labels"] = _labels(held, held.used, embedded.values[held.used], limit)
     elif embeddings is not None:
         read = read_embeddings(path_text(embeddings, "embeddings"))
         fields["labels"] = _labels(held, *_rows(held, read, embeddings), limit)

@@ -124,9 +124,9 @@ def diagnose(
 
 
 def _cost(factor, start, best, trial):
-    given, better = (settings.text(factor, s) for s in (start, best.setting))
+    as_given, better = (settings.text(factor, s) for s in (start, best.setting))
     lost = {"behind": trial.behind, "behind_interval": trial.behind_interval}
-    return {"factor": settings.NAMES[factor], "given": given, "better": better} | lost
+    return {"factor": settings.NAMES[factor], "given": as_given, "better": better} | lost
 
 
 def _notes(development, spec, limit, color):

@@ -102,8 +102,8 @@ def _pairs_of_people(person):
     others = np.stack([np.roll(begins, 1), begins], 1) if len(begins) > 1 else np.empty((0, 2), int)
     # As many impostors as genuine pairs: further people away.
     steps = range(2, min(len(begins), 2 + int(same.sum()) // max(len(begins), 1)))
-    more = [np.stack([np.roll(begins, step), begins], 1) for step in steps]
-    return np.stack([first, second], 1)[same], np.concatenate([others, *more])
+    further = [np.stack([np.roll(begins, step), begins], 1) for step in steps]
+    return np.stack([first, second], 1)[same], np.concatenate([others, *further])
 
 
 class Network:
@@ -156,17 +156,17 @@ class Network:
     def embed(self, crops, setting, threads):
         """The outputs (N, D) for crops uint8 (N, H, W, 3), without mirror images, as they are."""
         plain = embedding.ExtractOptions(flip="none", normalization="none")
-        more = {"threads": threads, "progress": False}
+        how = {"threads": threads, "progress": False}
         if self.own_arithmetic:
             turned = crops[..., ::-1] if setting.color == "bgr" else crops
-            return embedding.extract(self._model, turned, plain, **more).values
+            return embedding.extract(self._model, turned, plain, **how).values
         before = self._own_options()
         options = full.ModelOptions(**before.to_dict())
         options.color = setting.color
         options.mean, options.std = setting.scale.pixels(setting.color).values()
         try:
             self._set_options(options)
-            return embedding.extract(self._model, crops, plain, **more).values
+            return embedding.extract(self._model, crops, plain, **how).values
         finally:
             self._set_options(before)
 
@@ -274,9 +274,9 @@ class Development:
             crops = pack.images[missing]
             crops = crops[:, :, ::-1] if mirrored else crops
             embeddings = self.network.embed(np.ascontiguousarray(crops), setting, self._threads)
-            more = np.zeros((images - done, embeddings.shape[1]), np.float32)
-            more[missing - done] = embeddings
-            self._rows[key] = more if rows is None else np.concatenate([rows, more])
+            added = np.zeros((images - done, embeddings.shape[1]), np.float32)
+            added[missing - done] = embeddings
+            self._rows[key] = added if rows is None else np.concatenate([rows, added])
         return self._rows[key][:images], there[:images]
 
     def scores(self, setting, count):

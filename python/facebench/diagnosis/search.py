@@ -128,9 +128,9 @@ class Search:
     def _clearly(self, ahead, behind, level=0.95):
         return self.lead(ahead, behind, level)[1][0] > 0
 
-    def _better(self, best, found):
+    def _better(self, best, trials):
         """The best of those found if it is clearly ahead of the best so far, or else this one."""
-        ahead = max((t for t in found if t), key=lambda t: t.dprime, default=best)
+        ahead = max((t for t in trials if t), key=lambda t: t.dprime, default=best)
         return ahead if ahead is not best and self._clearly(ahead, best) else best
 
     def ascend(self, best, count, values):
@@ -188,9 +188,9 @@ class Search:
         # From here with mirror images: what is left is compared with those of the best.
         best = self.measure(best.setting.but(flip=self.start.flip), everything, "flip")
         best = self.ascend(best, everything, {"flip": FLIPS} | left)
-        given = self.measure(self.start, everything, "as given")
-        if given is not None and not self._clearly(best, given):
-            best = given
+        as_given = self.measure(self.start, everything, "as given")
+        if as_given is not None and not self._clearly(best, as_given):
+            best = as_given
         for factor in FACTORS:
             value = getattr(self.start, factor)
             self.measure(best.setting.but(**{factor: value}), everything, factor)

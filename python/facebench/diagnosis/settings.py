@@ -95,8 +95,8 @@ def command(setting, model, protocol, root, detector, own_arithmetic, is_ours) -
     """The lines to type for a run with this setting. ``detector``: the one that was asked for, or
     None; ``is_ours``: a model file, which says itself what its pixels are; ``own_arithmetic``: a
     callable that is given bytes."""
-    found = [f"--detector {detector}"] if detector else []
-    crop = ["--detector none"] if setting.crop == WHOLE else [*found, f"--crop {setting.crop}"]
+    detection = [f"--detector {detector}"] if detector else []
+    crop = ["--detector none"] if setting.crop == WHOLE else [*detection, f"--crop {setting.crop}"]
     words = [*crop, f"--crop-size {setting.size[1]}x{setting.size[0]}", f"--flip {setting.flip}"]
     pixels = [f"--set color={setting.color}"]
     if setting.scale is not None:
@@ -104,7 +104,7 @@ def command(setting, model, protocol, root, detector, own_arithmetic, is_ours) -
         pixels += [f"--set {name}={_numbers(values)}" for name, values in numbers.items()]
     run = f"facebench run {protocol} --root {root} --model"
     if is_ours:
-        made = "prepared.safetensors"
-        convert = ["facebench convert", model, *pixels, f"--out {made}"]
-        return [" ".join(convert), " ".join([run, made, *words])]
+        prepared = "prepared.safetensors"
+        convert = ["facebench convert", model, *pixels, f"--out {prepared}"]
+        return [" ".join(convert), " ".join([run, prepared, *words])]
     return [" ".join([run, model, *([] if own_arithmetic else pixels), *words])]

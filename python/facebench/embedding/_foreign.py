@@ -54,14 +54,14 @@ class _NetworkEmbedder:
 
     def _set_pixels(self, mean, std, color, known=False):
         """``known``: whether the options say already what is not given here."""
-        given = {"mean": mean, "std": std, "color": color}
+        pixels = {"mean": mean, "std": std, "color": color}
         if mean is not None:
             self._options.mean = _list(mean)
         if std is not None:
             self._options.std = _list(std)
         if color is not None:
             self._options.color = color
-        self._assumed = () if known else tuple(k for k, v in given.items() if v is None)
+        self._assumed = () if known else tuple(k for k, v in pixels.items() if v is None)
 
     def assumed(self, flip=None) -> str:
         """What is not known of this network and was assumed, as text; "" where all was stated.
@@ -71,8 +71,8 @@ class _NetworkEmbedder:
         if not self._assumed:
             return ""
         values = self._texts()
-        said = [f"{name} {values[name]}" for name in self._assumed]
-        return ", ".join(said if flip or self._options.flip != "none" else [*said, "no flip"])
+        assumed = [f"{name} {values[name]}" for name in self._assumed]
+        return ", ".join(assumed if flip or self._options.flip != "none" else [*assumed, "no flip"])
 
     @property
     def flip(self) -> str:
@@ -167,8 +167,8 @@ class OnnxEmbedder(_NetworkEmbedder):
         outside = _external_data(path)
         outputs = [o.name for o in self._session.get_outputs()]
         if output is not None and output not in outputs:
-            said = cut(", ".join(outputs))
-            raise ValueError(f"{path} has no output {brief(output)!r}; it has {said}")
+            names = cut(", ".join(outputs))
+            raise ValueError(f"{path} has no output {brief(output)!r}; it has {names}")
         self._output = output or outputs[0]
         exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
         if exported is None:
@@ -213,8 +213,8 @@ class OnnxEmbedder(_NetworkEmbedder):
                 raise Error(f"{self._file}: onnxruntime cannot run it: {cut(e)}") from None
             parts.append(_rows(out, len(part), f"{self._file}: its output '{brief(self._output)}'"))
         if len({part.shape[1] for part in parts}) > 1:
-            said = f"its output '{brief(self._output)}' has rows of unlike length"
-            raise ValueError(f"{self._file}: {said}")
+            problem = f"its output '{brief(self._output)}' has rows of unlike length"
+            raise ValueError(f"{self._file}: {problem}")
         return np.concatenate(parts)
 
 
@@ -285,8 +285,8 @@ class TorchEmbedder(_NetworkEmbedder):
         """What a file says of it, as `Model` does."""
         height, width = (side or None for side in self._input)
         size = full.NetworkOptions(height=height, width=width)
-        said = {"network": self._title, "network_options": size.to_dict()}
-        return json.dumps(said | {"options": self._options.to_dict()}, sort_keys=True)
+        description = {"network": self._title, "network_options": size.to_dict()}
+        return json.dumps(description | {"options": self._options.to_dict()}, sort_keys=True)
 
     def save(self, path) -> None:
         """Write the module's state dict, floats as float32, and what is known of its input, as
@@ -298,10 +298,10 @@ class TorchEmbedder(_NetworkEmbedder):
             .numpy()
             for name, tensor in self._module.state_dict().items()
         }
-        said = {"format": _OWN_MODEL, "version": "1", "model": self._model_description()}
+        description = {"format": _OWN_MODEL, "version": "1", "model": self._model_description()}
         if self._training is not None:
-            said["training"] = json.dumps(self._training, sort_keys=True)
-        write_safetensors(path, tensors, said)
+            description["training"] = json.dumps(self._training, sort_keys=True)
+        write_safetensors(path, tensors, description)
 
     def _export_onnx(self, path) -> None:
         if 0 in self._input:
@@ -353,8 +353,10 @@ class CallableEmbedder(_NetworkEmbedder):
     def __init__(self, function, *, mean=None, std=None, color=None):
         self._run = function
         self._title = _name(function)
-        own = {k: getattr(function, k) for k in ("flip", "normalization") if hasattr(function, k)}
-        self._options = full.ModelOptions(mean=[127.5], std=[127.5], **own)
+        stated = {
+            k: getattr(function, k) for k in ("flip", "normalization") if hasattr(function, k)
+        }
+        self._options = full.ModelOptions(mean=[127.5], std=[127.5], **stated)
         self._set_pixels(mean, std, color)
         self.description = getattr(function, "description", {"callable": self._title})
         self.description = self.description | self._pixels()
@@ -480,11 +482,11 @@ def batch_model(embedder, name: str = "", flip=None) -> full.BatchModel:
             file=embedder._file,
             sha256=embedder._sha256,
         )
-    own = {k: getattr(embedder, k) for k in ("flip", "normalization") if hasattr(embedder, k)}
+    stated = {k: getattr(embedder, k) for k in ("flip", "normalization") if hasattr(embedder, k)}
     return full.PythonModel(
         embedder,
         name=name or _name(embedder),
-        options=full.ModelOptions(**own),
+        options=full.ModelOptions(**stated),
         raw_bytes=True,
         description=getattr(embedder, "description", {"callable": _name(embedder)}),
     )

@@ -135,13 +135,13 @@ def _integers(wire: int, value) -> list[int]:
     """Of a repeated field: packed, or one of them."""
     if wire == 0:
         return [_signed(value)]
-    found, at, data = [], 0, _bytes(wire, value)
+    numbers, at, data = [], 0, _bytes(wire, value)
     while at < len(data):
         number, at = _varint(data, at)
-        found.append(_signed(number))
-        if len(found) > MOST_INTEGERS:
+        numbers.append(_signed(number))
+        if len(numbers) > MOST_INTEGERS:
             raise Malformed(f"a list has more than {MOST_INTEGERS} whole numbers")
-    return found
+    return numbers
 
 
 def _floats(wire: int, value, kind: str = "<f4") -> np.ndarray:
@@ -257,13 +257,13 @@ def _tensor(data: memoryview) -> tuple[str, np.ndarray]:
         if len(raw) != math.prod(sides) * dtype.itemsize:
             raise Malformed(f"tensor '{name}' has {len(raw)} bytes for the shape {sides}")
         return name, np.frombuffer(raw, dtype).reshape(sides)
-    found = typed.get(numbers, [])
-    if len(found) != math.prod(sides):
-        raise Malformed(f"tensor '{name}' has {len(found)} numbers for the shape {sides}")
+    values = typed.get(numbers, [])
+    if len(values) != math.prod(sides):
+        raise Malformed(f"tensor '{name}' has {len(values)} numbers for the shape {sides}")
     if kind == 10:  # each half as a whole number of its bits
-        return name, np.array(found, np.int64).astype("<u2").view("<f2").reshape(sides)
+        return name, np.array(values, np.int64).astype("<u2").view("<f2").reshape(sides)
     try:
-        return name, np.array(found, dtype).reshape(sides)
+        return name, np.array(values, dtype).reshape(sides)
     except OverflowError:
         raise Malformed(f"tensor '{name}' has a number that its type does not hold") from None
 

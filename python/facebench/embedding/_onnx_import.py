@@ -131,10 +131,10 @@ class _Importer:
         return Imported(text, self.tensors, self.file.metadata, unit)
 
     def _needed(self, output) -> list:
-        wanted, needed = {output}, []
+        values, needed = {output}, []
         for node in reversed(self.file.nodes):
-            if wanted.intersection(node.outputs):
-                wanted.update(node.inputs)
+            if values.intersection(node.outputs):
+                values.update(node.inputs)
                 needed.append(node)
         return needed[::-1]
 
@@ -299,8 +299,8 @@ class _Importer:
         if self._attribute("training_mode", 0):
             self.refuse("it is in training mode")
         names = ("weight", "bias", "running_mean", "running_var")
-        given = (scale, shift, mean, variance)
-        tensors = {n: self._constant(v, n) for n, v in zip(names, given, strict=True)}
+        inputs = (scale, shift, mean, variance)
+        tensors = {n: self._constant(v, n) for n, v in zip(names, inputs, strict=True)}
         return self._batch_norm(self._layer(x), tensors, float(self._attribute("epsilon", 1e-5)))
 
     def _batch_norm(self, x, tensors, eps):
@@ -372,8 +372,8 @@ class _Importer:
         if isinstance(x, _Length):
             return x
         bounds = []
-        for given, name in ((low, "min"), (high, "max")):
-            value = self._attribute(name) if given is None else self._constant(given, name)
+        for bound, name in ((low, "min"), (high, "max")):
+            value = self._attribute(name) if bound is None else self._constant(bound, name)
             bounds.append(None if value is None else float(np.reshape(value, -1)[0]))
         if bounds[0] != 0 or bounds[1] not in (6, None):
             self.refuse(f"its bounds are {bounds}, expected 0 and 6")
@@ -382,8 +382,12 @@ class _Importer:
 
     def _LRN(self, x):
         a = self.node.attributes
-        given = {"alpha": a.get("alpha", 1e-4), "beta": a.get("beta", 0.75), "k": a.get("bias", 1)}
-        return self._append("lrn", [self._image(x)], x.shape, {"size": a["size"], **given})
+        constants = {
+            "alpha": a.get("alpha", 1e-4),
+            "beta": a.get("beta", 0.75),
+            "k": a.get("bias", 1),
+        }
+        return self._append("lrn", [self._image(x)], x.shape, {"size": a["size"], **constants})
 
     # Pools.
 
@@ -449,16 +453,16 @@ class _Importer:
     def _Split(self, x, sides=None):
         channels = self._layer(x).shape[0]
         sides = self._attribute("split") if sides is None else sides
-        given = [channels // 2] * 2 if sides is None else self._integers(sides, "split")
-        if given != [channels / 2] * 2 or self._attribute("axis", 0) != 1:
+        sizes = [channels // 2] * 2 if sides is None else self._integers(sides, "split")
+        if sizes != [channels / 2] * 2 or self._attribute("axis", 0) != 1:
             self.refuse("it does not halve the channels")
         return [_Half(x.index, x.shape, second) for second in (False, True)]
 
     def _Slice(self, x, starts=None, ends=None, axes=None, steps=None):
-        given = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
+        inputs = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
         numbers = {
             name: self._integers(self._attribute(name, [1]) if v is None else v, name)
-            for name, v in given.items()
+            for name, v in inputs.items()
         }
         if isinstance(x, np.ndarray) and x.ndim == 1 and numbers["axes"] in ([0], [1]):
             return x[numbers["starts"][0] : numbers["ends"][0] : numbers["steps"][0]]
@@ -488,16 +492,16 @@ class _Importer:
         return self._flat(x)
 
     def _Reshape(self, x, shape=None):
-        wanted = self._attribute("shape") if shape is None else shape
+        target = self._attribute("shape") if shape is None else shape
         if isinstance(x, np.ndarray):
-            return x.reshape(self._integers(wanted, "the shape"))
-        wanted = self._integers(wanted, "the shape")
+            return x.reshape(self._integers(target, "the shape"))
+        target = self._integers(target, "the shape")
         count = math.prod(self._layer(x).shape)
-        if len(wanted) == 2 and (wanted[1] == count or (wanted[1] == -1 and wanted[0] != -1)):
+        if len(target) == 2 and (target[1] == count or (target[1] == -1 and target[0] != -1)):
             return self._flat(x)
-        if len(wanted) == 1 + len(x.shape) and tuple(wanted[1:]) == x.shape:
+        if len(target) == 1 + len(x.shape) and tuple(target[1:]) == x.shape:
             return x
-        self.refuse(f"it makes {wanted} of {x.shape}")
+        self.refuse(f"it makes {target} of {x.shape}")
 
     def _Squeeze(self, x, axes=None):
         if isinstance(x, np.ndarray):

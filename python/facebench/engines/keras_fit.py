@@ -49,27 +49,27 @@ def _sgd(keras, spec, names):
         def update_step(self, gradient, variable, learning_rate):
             name, velocity = (kept[self._get_variable_index(variable)]
                               for kept in (names, self.velocities))  # fmt: skip
-            own = learning_rate * spec["rates"].get(name, 1.0)
+            variable_rate = learning_rate * spec["rates"].get(name, 1.0)
             gradient = gradient + spec["decay"].get(name, 0.0) * variable
-            moved = spec["momentum"] * velocity + (own * gradient if caffe else gradient)
+            moved = spec["momentum"] * velocity + (variable_rate * gradient if caffe else gradient)
             self.assign(velocity, moved)
-            self.assign_sub(variable, moved if caffe else own * moved)
+            self.assign_sub(variable, moved if caffe else variable_rate * moved)
 
     return Sgd(learning_rate=spec["lr"])
 
 
 def _own_schedule(keras, spec):
     """The rate as a schedule of Keras, which moves at each step."""
-    said, schedules = spec["schedule"], keras.optimizers.schedules
+    schedule, schedules = spec["schedule"], keras.optimizers.schedules
     epoch, rate = spec["steps_an_epoch"], spec["lr"]
-    if said["policy"] == "constant":
+    if schedule["policy"] == "constant":
         return rate
-    if said["policy"] == "cosine":
-        return schedules.CosineDecay(rate, spec["iterations"], said["final_lr"] / rate)
-    marks = said["milestones"]
-    if said["policy"] == "step":
-        marks = [said["step"] * k for k in range(1, int(spec["epochs"] / said["step"]) + 1)]
-    values = [rate * said["gamma"] ** k for k in range(len(marks) + 1)]
+    if schedule["policy"] == "cosine":
+        return schedules.CosineDecay(rate, spec["iterations"], schedule["final_lr"] / rate)
+    marks = schedule["milestones"]
+    if schedule["policy"] == "step":
+        marks = [schedule["step"] * k for k in range(1, int(spec["epochs"] / schedule["step"]) + 1)]
+    values = [rate * schedule["gamma"] ** k for k in range(len(marks) + 1)]
     return schedules.PiecewiseConstantDecay([int(m * epoch) for m in marks], values)
 
 

@@ -209,12 +209,14 @@ class GraphModule(nn.Module):
             shapes = [nodes[k]["shape"] for k in node["inputs"]]
             options = {"vocabulary": graph["vocabulary"], **node["options"]}
             layer = LAYERS[node["op"]](options, shapes)
-            own = {n.rsplit(".", 1)[-1]: t for n, t in layer.state_dict(keep_vars=True).items()}
+            parameters = {
+                n.rsplit(".", 1)[-1]: t for n, t in layer.state_dict(keep_vars=True).items()
+            }
             for name in node["tensors"]:
-                tensor = self.learned[f"network.{name}"] = own[name.rsplit(".", 1)[-1]]
+                tensor = self.learned[f"network.{name}"] = parameters[name.rsplit(".", 1)[-1]]
                 if weights is not None:
-                    given = torch.from_numpy(np.array(weights[f"network.{name}"]))
-                    tensor.data.copy_(given)
+                    initial = torch.from_numpy(np.array(weights[f"network.{name}"]))
+                    tensor.data.copy_(initial)
             # Values that are not read again are freed.
             later = {k for j in needed if j > i for k in nodes[j]["inputs"]}
             self.plan.append((i, node["inputs"], [k for k in node["inputs"] if k not in later]))

@@ -106,17 +106,17 @@ class Fit:
 
 def _own_schedule(spec):
     """A function of the step: the rate that torch's scheduler gives in its epoch."""
-    said, schedulers = spec["schedule"], torch.optim.lr_scheduler
+    schedule, schedulers = spec["schedule"], torch.optim.lr_scheduler
     dummy = torch.optim.SGD([torch.zeros(1)], spec["lr"])
     makers = {
         "constant": lambda: schedulers.ConstantLR(dummy, 1.0),
-        "cosine": lambda: schedulers.CosineAnnealingLR(dummy, spec["epochs"], said["final_lr"]),
-        "step": lambda: schedulers.StepLR(dummy, int(said["step"]), said["gamma"]),
+        "cosine": lambda: schedulers.CosineAnnealingLR(dummy, spec["epochs"], schedule["final_lr"]),
+        "step": lambda: schedulers.StepLR(dummy, int(schedule["step"]), schedule["gamma"]),
         "multistep": lambda: schedulers.MultiStepLR(
-            dummy, [int(m) for m in said["milestones"]], said["gamma"]
+            dummy, [int(m) for m in schedule["milestones"]], schedule["gamma"]
         ),
     }
-    scheduler, rates = makers[said["policy"]](), []
+    scheduler, rates = makers[schedule["policy"]](), []
     for _ in range(spec["epochs"]):
         rates.append(dummy.param_groups[0]["lr"])
         dummy.step()

@@ -79,8 +79,8 @@ def read(path, names=None):
     try:
         return make(values, names, status, where)
     except (Error, ValueError, TypeError, IndexError) as error:  # of this file, not of an argument
-        said = str(error).removeprefix(f"{where}: ").removeprefix("embeddings: ")
-        raise Error(f"{where}: {said}") from None
+        reason = str(error).removeprefix(f"{where}: ").removeprefix("embeddings: ")
+        raise Error(f"{where}: {reason}") from None
 
 
 def make(values, names, status=None, where="embeddings"):
@@ -135,22 +135,27 @@ def _text(name):
     return os.fsdecode(name) if isinstance(name, bytes) else str(name)
 
 
-def _names(given, where, found):
+def _names(names, where, embedded_names):
     beside = Path(where).with_suffix(".txt")
-    if given is None and found is None and os.path.isfile(beside) and beside != Path(where):
-        given = beside
-    if given is None:
-        if found is None:
+    if (
+        names is None
+        and embedded_names is None
+        and os.path.isfile(beside)
+        and beside != Path(where)
+    ):
+        names = beside
+    if names is None:
+        if embedded_names is None:
             raise Error(
                 f"{where}: holds no names. Give a text file with one a line: --names FILE (in "
                 f"Python names=), or {beside.name} beside it"
             )
-        return found
-    if isinstance(given, str | os.PathLike):
+        return embedded_names
+    if isinstance(names, str | os.PathLike):
         # Not splitlines(), which also cuts at characters that names may hold (U+0085, U+2028).
-        lines = read_text(os.fspath(given)).replace("\r\n", "\n").split("\n")
+        lines = read_text(os.fspath(names)).replace("\r\n", "\n").split("\n")
         return lines[:-1] if lines[-1] == "" else lines
-    return list(given)
+    return list(names)
 
 
 def _check_claim(file, size, what):
@@ -183,11 +188,11 @@ def _check_entries(archive):
     keys = [name.removesuffix(".npy") for name in entries]
     if any(key in VALUES for key in keys):
         keys = [k for k in keys if k in VALUES or k in NAMES or k == "status"]
-    wanted = [entries.get(f"{key}.npy") or entries[key] for key in keys]
-    packed, expanded = (sum(getattr(e, s) for e in wanted) for s in ("compress_size", "file_size"))
+    members = [entries.get(f"{key}.npy") or entries[key] for key in keys]
+    packed, expanded = (sum(getattr(e, s) for e in members) for s in ("compress_size", "file_size"))
     if expanded > max(_EXPANDED, 100 * packed):
         raise ValueError(f"its arrays expand {packed} bytes to {expanded}")
-    for entry in wanted:
+    for entry in members:
         if entry.filename.endswith(".npy"):
             with archive.open(entry) as file:
                 _check_claim(file, entry.file_size, f"'{brief(entry.filename)}'")
@@ -243,10 +248,10 @@ def _read_csv(where):
 
     text = read_text(where)
     separator = next((s for s in "\t;," if s in text.partition("\n")[0]), ",")
-    found = list(text_rows(where, text, separator))
-    if not found:
+    numbered_rows = list(text_rows(where, text, separator))
+    if not numbered_rows:
         raise Error(f"{where}: is empty. {_KINDS}")
-    lines, rows = zip(*found, strict=True)  # and the line that each row ends in
+    lines, rows = zip(*numbered_rows, strict=True)  # and the line that each row ends in
     header = [cell.strip().lower() for cell in rows[0]]
     at = next((header.index(key) for key in NAMES if key in header), 0)
     # Pandas writes an index without a name, and columns called 0, 1, ...

@@ -27,8 +27,10 @@ def check_kinds(path, where, table, kinds):
         for key in keys.split():
             if key in table and not isinstance(table[key], kind):
                 names = {str: "text", list: "a list", dict: "a table", int: "a whole number"}
-                wanted = names.get(kind, "a number")
-                raise Error(f"{path}: '{key}' of {where} is {wanted}, not {type_text(table[key])}")
+                expected = names.get(kind, "a number")
+                raise Error(
+                    f"{path}: '{key}' of {where} is {expected}, not {type_text(table[key])}"
+                )
 
 
 def value_text(value) -> str:

@@ -229,9 +229,9 @@ def build(network, taps, metadata: dict):
     """The ONNX model of ``network``: input ``images`` or ``words``, one output for each tap, by its
     name."""
     graph = network.graph
-    wanted = {tap: graph.tap_node(tap) for tap in taps}
+    nodes_of_taps = {tap: graph.tap_node(tap) for tap in taps}
     nodes = graph.nodes
-    needed = set(wanted.values())
+    needed = set(nodes_of_taps.values())
     for i in range(len(nodes) - 1, -1, -1):
         if i in needed:
             needed.update(nodes[i]["inputs"])
@@ -243,7 +243,7 @@ def build(network, taps, metadata: dict):
             writer.values.append("")
             writer.shapes.append(node["shape"])
     outputs = []
-    for tap, i in wanted.items():
+    for tap, i in nodes_of_taps.items():
         writer.nodes.append(onnx.helper.make_node("Identity", [writer.values[i]], [tap], name=tap))
         shape = ["N", *nodes[i]["shape"]]
         outputs.append(onnx.helper.make_tensor_value_info(tap, onnx.TensorProto.FLOAT, shape))

@@ -265,8 +265,8 @@ class TrackResult(_eval.TrackResult, NamedValues):
         self._raw, self._index = raw, index
         self.metrics = {n.name: MetricResult(n) for n in self.numbers}
         # A summary over tracks has no trials of its own.
-        own = raw.trials.tracks[index : index + 1]
-        self.trials: Any = own[0].trials if own else None
+        track = raw.trials.tracks[index : index + 1]
+        self.trials: Any = track[0].trials if track else None
 
     @property
     def scores(self):

@@ -15,9 +15,9 @@ SCORES = ("score", "similarity", "distance")
 
 def score_files(scores) -> list[str]:
     """The paths, where scores are given as that of a file or as a list of such; else none."""
-    given = scores if isinstance(scores, (list, tuple)) else [scores]
-    if given and all(isinstance(one, (str, os.PathLike)) for one in given):
-        return [os.fspath(one) for one in given]
+    entries = scores if isinstance(scores, (list, tuple)) else [scores]
+    if entries and all(isinstance(one, (str, os.PathLike)) for one in entries):
+        return [os.fspath(one) for one in entries]
     return []
 
 
@@ -72,19 +72,19 @@ def read_scores(path, trials, columns=None):
         )
     if first is None:
         return _eval.read_scores_csv(path, trials)
-    found = {}
+    scores = {}
     for line, row in table:
         try:
             pair, value = (row[first], row[second]), _text_tables.number(row[score])
         except (IndexError, ValueError):
             raise Error(f"{path}:{line}: two names and a number are expected") from None
-        known = found.setdefault(pair, (value, line))
+        known = scores.setdefault(pair, (value, line))
         if known[0] != value:
             raise Error(
                 f"{path}:{line}: {brief(pair[0])} with {brief(pair[1])} has another score "
                 f"than in line {known[1]}"
             )
-    return _in_order(path, found, trials)
+    return _in_order(path, scores, trials)
 
 
 def _places(path, header, columns):
@@ -102,10 +102,10 @@ def _places(path, header, columns):
     return header.index("first"), header.index("second"), score
 
 
-def _in_order(path, found, trials):
+def _in_order(path, scores_of_pairs, trials):
     scores, missing = [], {}
     for _, a, b in listed(trials, str(path)):
-        value = found.get((a, b)) or found.get((b, a))
+        value = scores_of_pairs.get((a, b)) or scores_of_pairs.get((b, a))
         if value is None:
             missing.setdefault((a, b))
         else:

@@ -23,12 +23,14 @@ class PublishedTable(Fields):
         row, column = key
         columns = [c["id"] for c in self.columns]
         names = [r["name"] for r in self.rows]
-        for wanted, known in ((column, columns), (row, names)):
-            if wanted not in known:
-                raise KeyError(f"{wanted!r}; there are: {', '.join(known)}")
-        found, i = self.rows[names.index(row)], columns.index(column)
+        for name, known in ((column, columns), (row, names)):
+            if name not in known:
+                raise KeyError(f"{name!r}; there are: {', '.join(known)}")
+        values_of_row, i = self.rows[names.index(row)], columns.index(column)
         return (
-            found["printed"][i] or None if self.columns[i]["unit"] == "text" else found["values"][i]
+            values_of_row["printed"][i] or None
+            if self.columns[i]["unit"] == "text"
+            else values_of_row["values"][i]
         )
 
     def __len__(self):

@@ -53,17 +53,17 @@ def check(run, key):
         if len(lines) < 4 or not lines[2].startswith("trusted comment: "):
             raise Error(f"{path}: is no signature of minisign")
         comment = lines[2].removeprefix("trusted comment: ").removesuffix("\r")
-        made, over = _bytes(lines[1], 74, path), _bytes(lines[3], 64, path)
+        signature, over = _bytes(lines[1], 74, path), _bytes(lines[3], 64, path)
         digest = _digest(Path(run) / "run.json")
     except Error as error:
         return False, str(error)
-    if made[:2] != b"ED":  # the older form signs the file itself, however large it is
+    if signature[:2] != b"ED":  # the older form signs the file itself, however large it is
         return False, f"{path}: is a signature without a hash; sign with minisign 0.10 or later"
-    if made[2:10] != number:
-        return False, f"{path}: is by another key ({_name(made[2:10])}, not {_name(number)})"
+    if signature[2:10] != number:
+        return False, f"{path}: is by another key ({_name(signature[2:10])}, not {_name(number)})"
     try:
-        ed25519.verify(made[10:], digest)
-        ed25519.verify(over, made[10:] + comment.encode())
+        ed25519.verify(signature[10:], digest)
+        ed25519.verify(over, signature[10:] + comment.encode())
     except InvalidSignature:
         return False, f"{path}: is not of this run.json, or not by this key"
     return True, f"by the key {_name(number)}: {_eval.printable(comment.encode())}"

@@ -62,6 +62,6 @@ def run_card(content, metrics) -> str:
         ends = cell["interval"] and " – ".join(_eval.metric_text(base, e) for e in cell["interval"])
         value = _eval.metric_text(base, cell["value"]) + unit
         rows.append([f"{track}: {title}", value, ends + unit if ends else "none"])
-    said = [*content.get("warnings", []), *content.get("notes", [])]
+    remarks = [*content.get("warnings", []), *content.get("notes", [])]
     note = f"{escape_markdown(protocol['title'])}. The intervals are over draws of people."
-    return card(content["embedder"], results, ["number", "value", "interval"], rows, note, said)
+    return card(content["embedder"], results, ["number", "value", "interval"], rows, note, remarks)

@@ -28,7 +28,7 @@ class Explanation(Report):
         known = ", ".join(dict.fromkeys(n["metric"] for n in self.numbers))
         raise KeyError(f"{metric!r}; there are: {known}")
 
-    def take_shares(self, made):
+    def take_shares(self, middle_runs):
         """Work out ``shares`` of the runs between: a dict for each number with ``track``,
         ``metric``, ``difference``, what of it each of the ``factors`` is when changed alone, and
         what they do ``together`` beyond their sum. ``unmade``: why a factor's run is missing."""
@@ -38,13 +38,13 @@ class Explanation(Report):
             a, b = n["a"], n["b_by_a"]
             if a is None or b is None:
                 continue
-            alone = {m["factor"]: m["numbers"].get((n["track"], name)) for m in made}
+            alone = {m["factor"]: m["numbers"].get((n["track"], name)) for m in middle_runs}
             factors = {f: None if value is None else a - value for f, value in alone.items()}
             known = None not in factors.values()
             together = a - b - sum(factors.values()) if known else None
             one = {"track": n["track"], "metric": name, "difference": a - b}
             shares.append(one | {"factors": factors, "together": together})
-        unmade = {m["factor"]: m["why"] for m in made if m["why"]}
+        unmade = {m["factor"]: m["why"] for m in middle_runs if m["why"]}
         self._fields |= {"shares": shares, "unmade": unmade}
 
     def _title(self):
@@ -52,32 +52,36 @@ class Explanation(Report):
 
     def _sections(self):
         causes = {"same": "all numbers are the same", **_eval.difference_kinds()}
-        said = [Strong(self.cause), f": {causes[self.cause]}."]
+        summary = [Strong(self.cause), f": {causes[self.cause]}."]
         for d in self.differences:
             if d["matters"] and d["kind"] == self.cause:
-                said += ["\n", "First: ", *_evidence(d), "."]
+                summary += ["\n", "First: ", *_evidence(d), "."]
                 break
         if len(self.together) > 1 and self.cause not in ("same", "convention"):
             what = "; ".join(d["what"] for d in self.together)
-            said += ["\n", f"Not told apart, as they differ together: {what}."]
+            summary += ["\n", f"Not told apart, as they differ together: {what}."]
             if not self.shares:
-                said += [" ", Code("--resolve"), " makes the runs between, one factor at a time."]
-        sections = [Section(self._title(), [text(*said)], level=1)]
+                summary += [
+                    " ",
+                    Code("--resolve"),
+                    " makes the runs between, one factor at a time.",
+                ]
+        sections = [Section(self._title(), [text(*summary)], level=1)]
         for title, matters in (
             ("What differs", True),
             ("What differs without changing a number", False),
         ):
-            found = [
+            evidence = [
                 (f"{d['kind']}: ", *_evidence(d))
                 for d in self.differences
                 if d["matters"] == matters
             ]
-            if found:
-                sections.append(Section(title, [bullets(found)]))
+            if evidence:
+                sections.append(Section(title, [bullets(evidence)]))
         sections.append(Section("Numbers", self._numbers()))
         if self.shares or self.unmade:
             sections.append(Section("Shares", self._shares()))
-        marked = [f"{side}: {w}" for side, said in self.warnings.items() for w in said]
+        marked = [f"{side}: {w}" for side, summary in self.warnings.items() for w in summary]
         if marked:
             sections.append(Section("Warnings of the runs", [bullets(marked)]))
         return sections

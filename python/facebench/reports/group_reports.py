@@ -127,8 +127,8 @@ def _ends(interval):
 
 def _matrix(names, cells):
     """FMR of every two groups as a heat map of its logarithm, stronger where it is higher."""
-    found = [c["rate"] for c in cells.values() if c["rate"]]
-    lowest = math.floor(math.log10(min(found, default=0.1)) - 0.01)
+    rates = [c["rate"] for c in cells.values() if c["rate"]]
+    lowest = math.floor(math.log10(min(rates, default=0.1)) - 0.01)
 
     def cell(a, b):
         return cells.get((a, b)) or cells.get((b, a))

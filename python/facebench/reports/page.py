@@ -125,12 +125,12 @@ def table_block(columns, rows, summary="", sortable=False):
 
 def _table_cell(value):
     if isinstance(value, Cell):
-        more = {"href": value.href, "sort": value.sort, "strong": value.strong}
+        attributes = {"href": value.href, "sort": value.sort, "strong": value.strong}
         return {
             "text": value.text,
             "number": value.sort is not None or value.text == "–",
             "interval": value.below,
-        } | more
+        } | attributes
     text, interval = value if isinstance(value, tuple) else (value, "")
     return {
         "text": f"{text:.4g}" if isinstance(text, float) else str(text),
@@ -264,16 +264,16 @@ _LONG = 6  # headings of a page with contents
 def _contents(title, sections):
     """(level, id, heading) of what stands on a long page; ids are the numbers of section and
     block."""
-    found = []
+    headings = []
     for number, section in enumerate(sections, 1):
         if section.title and section.title != title:
-            found.append((2, f"{number}", section.title))
-        found += [
+            headings.append((2, f"{number}", section.title))
+        headings += [
             (3, f"{number}-{k}", block["text"])
             for k, block in enumerate(section.blocks, 1)
             if block["kind"] == "heading"
         ]
-    return found if len(found) >= _LONG else []
+    return headings if len(headings) >= _LONG else []
 
 
 def report_html(title, sections, subtitle=""):

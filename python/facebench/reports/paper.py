@@ -120,10 +120,10 @@ def _cell(column, system, style, notes):
 
 def _difference(column, system, style, notes):
     """A system's difference to the baseline as text; "" where there is none."""
-    found = style["differences"][id(column)].get(system)
-    if found is None:
+    entry = style["differences"][id(column)].get(system)
+    if entry is None:
         return ""
-    difference, p = found
+    difference, p = entry
     sign = "+" if difference >= 0 else style["minus"]
     p_text = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
     notes["p"] = (

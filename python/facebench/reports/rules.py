@@ -92,6 +92,6 @@ def check(run, rules) -> RunCheck:
     >>> check(folder / "run", folder / "mine.toml").passed
     True
     """
-    said = read_rules(rules)
-    found = _eval.check_run(os.fspath(run), _file_of(rules))
-    return RunCheck(said["id"], said["version"], run, found)
+    description = read_rules(rules)
+    results = _eval.check_run(os.fspath(run), _file_of(rules))
+    return RunCheck(description["id"], description["version"], run, results)

@@ -129,10 +129,10 @@ def against(
     )
 
 
-def _same(found):
+def _same(comparison):
     """A row for each printed value of the same system, and the errata that are marked in them."""
     errata, rows = [], []
-    for value in found["same"]:
+    for value in comparison["same"]:
         marks = []
         for erratum in value["errata"]:
             if erratum not in errata:
@@ -189,17 +189,17 @@ def _shortest(value):
     return "" if value is None else repr(float(value)).removesuffix(".0")
 
 
-def _against_csv(found):
+def _against_csv(comparison):
     """One line a printed value and run, all digits."""
     lines = []
     for match in ("same", "other_systems", "not_measured"):
-        for value in found[match]:
+        for value in comparison[match]:
             measures = value["measures"] or {}
             low, high = value.get("interval") or (None, None)
             conditions = (f"{name}={said}" for name, said in value["conditions"].items())
             lines.append(
                 {
-                    "publication": found["publication"],
+                    "publication": comparison["publication"],
                     "table": value["table"],
                     "published_row": value["row"],
                     "published_column": value["column"],
@@ -222,14 +222,14 @@ def _against_csv(found):
     return _csv(lines)
 
 
-def _against_latex(found):
-    rows, notes = _same(found)
+def _against_latex(comparison):
+    rows, notes = _same(comparison)
     return written(
         "against.tex",
-        publication=found["publication"],
+        publication=comparison["publication"],
         rows=rows,
         notes=notes,
-        missing=_missing(found["not_measured"]),
+        missing=_missing(comparison["not_measured"]),
     )
 
 
@@ -238,13 +238,13 @@ def against_section(runs, publication="wang-guo-2019", stated=None, titles=None)
     return _section(against(runs, publication, stated, titles=titles), None)
 
 
-def _section(found, nearest):
-    section = Section(f"Beside {found['publication']}", [text(found["citation"])])
-    if found["stated"]:
-        said = ", ".join(f"{name} = {value}" for name, value in found["stated"].items())
-        section.blocks.append(text(f"Stated by the caller, not found in a manifest: {said}."))
+def _section(comparison, nearest):
+    section = Section(f"Beside {comparison['publication']}", [text(comparison["citation"])])
+    if comparison["stated"]:
+        conditions = ", ".join(f"{name} = {value}" for name, value in comparison["stated"].items())
+        section.blocks.append(text(f"Stated by the caller, not found in a manifest: {conditions}."))
     section.blocks.append(heading("The same measure of the same system"))
-    rows, notes = _same(found)
+    rows, notes = _same(comparison)
     if rows:
         columns = ["number", "run", "ours, %", "printed", "difference", "vs. our interval", "where"]
         section.blocks += [
@@ -263,7 +263,7 @@ def _section(found, nearest):
                 "of embeddings the network too)."
             )
         )
-    others = found["other_systems"]
+    others = comparison["other_systems"]
     unknown: dict[str, set] = {}
     for value in others:
         unknown.setdefault(value["run"], set()).update(value["unknown"])
@@ -291,9 +291,11 @@ def _section(found, nearest):
         summary = f"The same measure of other systems ({len(others)})"
         section.blocks.append(table_block(columns, rows, summary))
         if len(rows) < len(others):
-            more = f"These are the {nearest} nearest of {len(others)}; --all lists the others too."
-            section.blocks.append(text(more))
-    missing = _missing(found["not_measured"])
+            sentence = (
+                f"These are the {nearest} nearest of {len(others)}; --all lists the others too."
+            )
+            section.blocks.append(text(sentence))
+    missing = _missing(comparison["not_measured"])
     if missing:
         rows = [[m["place"], m["about"], m["values"], m["under"]] for m in missing]
         summary = f"Not measured by these runs ({sum(m['values'] for m in missing)})"

@@ -69,10 +69,10 @@ class Training:
 
     def points(self, key):
         """The steps that have a number under this key, and the numbers."""
-        found = [
+        points = [
             (r["iteration"], r[key]) for r in self.rows if isinstance(r.get(key), (int, float))
         ]
-        return [step for step, _ in found], [value for _, value in found]
+        return [step for step, _ in points], [value for _, value in points]
 
     def last(self, key):
         values = self.points(key)[1]
@@ -108,9 +108,9 @@ def read_training(folder, title=None) -> Training:
         if "diverged" in line:
             training.diverged = line
         elif "loss" in line or "metric" in line:
-            wanted = _VALIDATION if "metric" in line else STEP_COLUMNS
+            columns = _VALIDATION if "metric" in line else STEP_COLUMNS
             row = rows.setdefault(step, {"iteration": step, "epoch": line.get("epoch")})
-            row |= {key: line[key] for key in wanted if key in line}
+            row |= {key: line[key] for key in columns if key in line}
         elif "excluded" not in line:
             raise Error(f"{folder / 'log.jsonl'}:{number}: not a line of a training's log.")
     training.rows = [rows[step] for step in sorted(rows)]
@@ -128,9 +128,9 @@ def _checkpointed(folder) -> dict:
     """What the newest checkpoint says of the training; {} where there is none that can be read."""
     from safetensors import SafetensorError, safe_open  # reports work without it
 
-    found = sorted(folder.glob("step-*.safetensors"), key=lambda p: (len(p.name), p.name))
+    checkpoints = sorted(folder.glob("step-*.safetensors"), key=lambda p: (len(p.name), p.name))
     unreadable = (SafetensorError, OSError, ValueError, KeyError, TypeError)
-    with suppress(*unreadable), safe_open(found[-1] if found else "", "numpy") as file:
+    with suppress(*unreadable), safe_open(checkpoints[-1] if checkpoints else "", "numpy") as file:
         return json.loads(file.metadata()["state"])["identity"]
     return {}
 
@@ -318,7 +318,7 @@ def write_training_table(training: Training, folder) -> None:
 
 def write_training_page(training: Training, folder) -> None:
     """Write ``report.html`` into a training's folder."""
-    said = [training.content.get("recipe_id"), training.day and f"begun {training.day}"]
+    subtitle = [training.content.get("recipe_id"), training.day and f"begun {training.day}"]
     title = f"Training {training.title}"
     sections = trainings_sections([training])
-    write_html(Path(folder) / "report.html", title, sections, ", ".join(filter(None, said)))
+    write_html(Path(folder) / "report.html", title, sections, ", ".join(filter(None, subtitle)))

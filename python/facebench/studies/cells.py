@@ -70,16 +70,20 @@ class _Collected:
                 "stands_for": column.get("stands_for", "")}  # fmt: skip
         first = [self._metrics(number, r, 0) for r in range(len(self.spec.rows))]
         there = [m for m in first if m]
-        wanted = column.get("metric", "")
-        if wanted == "*":
+        metric_name = column.get("metric", "")
+        if metric_name == "*":
             names = [(t, n) for t, n, _ in (c for m in there for c in cells_of(m))]
             chosen = list(dict.fromkeys(names)) or [("", "")]
         elif "row" in column:
-            chosen = [(column.get("track", ""), f"{wanted}[{column['row']},{column['column']}]")]
-            base |= {k: column[k] for k in ("row", "column")} | {"matrix": wanted}
+            chosen = [
+                (column.get("track", ""), f"{metric_name}[{column['row']},{column['column']}]")
+            ]
+            base |= {k: column[k] for k in ("row", "column")} | {"matrix": metric_name}
         else:
             chosen = (
-                [headline(there[0], column)[:2]] if there else [(column.get("track", ""), wanted)]
+                [headline(there[0], column)[:2]]
+                if there
+                else [(column.get("track", ""), metric_name)]
             )
         for track, metric in chosen:
             title = _eval.metric_title(metric) if metric else ""
@@ -163,7 +167,7 @@ class _Collected:
             mean = seed_mean(column["metric"], values)
         part = run["metrics"]["tracks"][column["track"]]
         counts = part["counts"]
-        more = {
+        details = {
             "value": mean["mean"],
             "interval": mean["interval"],
             "level": numbers[0]["level"],
@@ -176,10 +180,10 @@ class _Collected:
         }
         if why := self._not_comparable(column, r, first):
             return {"why": f"not comparable with the others: {why}", "failed": True}
-        more |= self._compared(cell | more, column, mean["mean"], "")
+        details |= self._compared(cell | details, column, mean["mean"], "")
         if cell["printed"]:
-            more["differs"] = self._differs(row, column, first)
-        return more
+            details["differs"] = self._differs(row, column, first)
+        return details
 
     def _number(self, column, r, seed):
         metrics = self._metrics(column["spec"], r, seed)
@@ -245,9 +249,9 @@ class _Collected:
             self.beside[job.key] = beside["same"] + beside["other_systems"]
         if column["stands_for"]:
             return [f"{column['protocol']}'s comparisons are not those of {column['stands_for']}"]
-        said, address = row.get("printed", row["name"]), _address(column)
+        name, address = row.get("printed", row["name"]), _address(column)
         for value in self.beside[job.key]:
-            here = value["table"] == self.spec.printed and value["row"] == said
+            here = value["table"] == self.spec.printed and value["row"] == name
             if here and value["measures"] == address:
                 return value["differs"]
         return ["the paper's number is of another measure"]

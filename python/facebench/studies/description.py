@@ -121,8 +121,8 @@ class Study:
         """The same with what its rehearsal puts in place of networks, recipes and sizes."""
         tables = []
         for table in self.tables:
-            more = _merged(self.rehearsal, table.rehearsal)
-            kinds = {k: v for k, v in more.items() if isinstance(v, dict) and k in _KINDS}
+            changes = _merged(self.rehearsal, table.rehearsal)
+            kinds = {k: v for k, v in changes.items() if isinstance(v, dict) and k in _KINDS}
             rows = []
             for row in table.rows:
                 change = next((kinds[k] for k in _KINDS if k in row and k in kinds), {})
@@ -202,53 +202,53 @@ def load_study(name_or_path) -> Study:
     return study.only(table.strip("/")) if table.strip("/") else study
 
 
-def read_study(said: dict, path) -> Study:
+def read_study(source: dict, path) -> Study:
     """A study out of what its TOML says; ``path`` stands in messages."""
-    if not isinstance(said, dict):
-        raise TypeError(f"said must be a dict, not {type_text(said)}")
-    name = str(said.get("id", Path(path).stem))
+    if not isinstance(source, dict):
+        raise TypeError(f"source must be a dict, not {type_text(source)}")
+    name = str(source.get("id", Path(path).stem))
     path, shared = brief(path), ("all", "columns")
-    check_keys(path, "a study", said, (*_STUDY, "level", "data", "rehearsal", "tables", *shared))
-    if said.get("version", 1) != 1:
+    check_keys(path, "a study", source, (*_STUDY, "level", "data", "rehearsal", "tables", *shared))
+    if source.get("version", 1) != 1:
         raise Error(f"{path}: this library reads studies of version 1.")
-    tables = said.get("tables")
+    tables = source.get("tables")
     if not isinstance(tables, list) or not tables:
         raise Error(f"{path}: no [[tables]]: nothing to do.")
-    check_kinds(path, "a study", said, _KINDS_OF_STUDY)
+    check_kinds(path, "a study", source, _KINDS_OF_STUDY)
     without = ("id", "version", "title", "tables", *shared)
-    fields = {k: said[k] for k in said if k not in without}
-    tables_read = [_table(path, t, *(said.get(k, {}) for k in shared)) for t in tables]
-    study = Study(name, said.get("title", name), tables_read, **fields)
+    fields = {k: source[k] for k in source if k not in without}
+    tables_read = [_table(path, t, *(source.get(k, {}) for k in shared)) for t in tables]
+    study = Study(name, source.get("title", name), tables_read, **fields)
     ids = [t.id for t in study.tables]
     if len(set(ids)) < len(ids):
         raise Error(f"{path}: two tables have one id.")
     return study
 
 
-def _table(path, said, of_all, lists) -> Table:
+def _table(path, table, of_all, lists) -> Table:
     """A table; ``of_all``: what the study says of all rows, ``lists``: its lists of columns."""
-    if not isinstance(said, dict):
+    if not isinstance(table, dict):
         raise Error(f"{path}: tables are tables; each begins with [[tables]].")
-    name = str(said.get("id", "table"))
+    name = str(table.get("id", "table"))
     where = f"table '{name}'"
-    check_keys(path, where, said, (*_TABLE, "all", "axes", "rows", "columns"))
-    check_kinds(path, where, said, _KINDS_OF_TABLE)
-    rows = [_row(path, where, _merged(of_all, row)) for row in _rows(path, where, said)]
-    columns = said.get("columns", _OF_IMAGES if all("images" in r for r in rows) else None)
+    check_keys(path, where, table, (*_TABLE, "all", "axes", "rows", "columns"))
+    check_kinds(path, where, table, _KINDS_OF_TABLE)
+    rows = [_row(path, where, _merged(of_all, row)) for row in _rows(path, where, table)]
+    columns = table.get("columns", _OF_IMAGES if all("images" in r for r in rows) else None)
     columns = lists.get(columns) if isinstance(columns, str) else columns
     if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
         raise Error(f"{path}: {where} needs [[tables.columns]].")
-    fields = {k: said[k] for k in _TABLE if k in said and k not in ("id", "title")}
+    fields = {k: table[k] for k in _TABLE if k in table and k not in ("id", "title")}
     same = same_slugs([row["name"] for row in rows])
     if same:
         raise Error(f"{path}: two rows of {where} are called {same}")
     columns = [c for column in columns for c in _columns(path, where, column)]
-    return Table(name, said.get("title", name), rows, columns, **fields)
+    return Table(name, table.get("title", name), rows, columns, **fields)
 
 
-def _rows(path, where, said) -> list[dict]:
+def _rows(path, where, table) -> list[dict]:
     """The rows one by one, then those of the axes, crossed; each with what all of them say."""
-    rows, axes = said.get("rows", []), said.get("axes", {})
+    rows, axes = table.get("rows", []), table.get("axes", {})
     if not isinstance(rows, list) or not all(isinstance(r, dict) for r in rows):
         raise Error(f"{path}: rows of {where} are tables; each begins with [[tables.rows]].")
     for key, values in axes.items():
@@ -259,28 +259,28 @@ def _rows(path, where, said) -> list[dict]:
         rows = rows + [{"name": ", ".join(map(str, r.values())), **r} for r in crossed]
     if not rows:
         raise Error(f"{path}: {where} has neither [[tables.rows]] nor axes: nothing to do.")
-    return [_merged(said.get("all", {}), row) for row in rows]
+    return [_merged(table.get("all", {}), row) for row in rows]
 
 
-def _row(path, where, said) -> dict:
-    dotted = {k: v for k, v in said.items() if "." in k}
-    row = {k: v for k, v in said.items() if k not in dotted}
+def _row(path, where, source) -> dict:
+    dotted = {k: v for k, v in source.items() if "." in k}
+    row = {k: v for k, v in source.items() if k not in dotted}
     check_keys(path, f"a row of {where}", row, ROW)
     check_kinds(path, f"a row of {where}", row, {"name": str})
     if "name" not in row:
-        named = [str(v) for k, v in said.items() if isinstance(v, str | int | float)
+        named = [str(v) for k, v in source.items() if isinstance(v, str | int | float)
                  and k not in ("recipe", "images", "seeds")]  # fmt: skip
-        row["name"] = ", ".join(named) or str(said.get("recipe", "row"))
+        row["name"] = ", ".join(named) or str(source.get("recipe", "row"))
     row["settings"] = row.get("settings", {}) | dotted
     return row
 
 
-def _columns(path, where, said):
+def _columns(path, where, column):
     """A column, or those of a block: an entry for each pair of its groups."""
-    check_keys(path, f"a column of {where}", said, COLUMN)
-    kinds = [k for k in COLUMN[:5] if k in said]
+    check_keys(path, f"a column of {where}", column, COLUMN)
+    kinds = [k for k in COLUMN[:5] if k in column]
     if len(kinds) != 1:
         raise Error(f"{path}: a column of {where} says one of {', '.join(COLUMN[:5])}.")
-    if "block" not in said:
-        return [said]
-    return [said | {"row": a, "column": b} for a in said["block"] for b in said["block"]]
+    if "block" not in column:
+        return [column]
+    return [column | {"row": a, "column": b} for a in column["block"] for b in column["block"]]

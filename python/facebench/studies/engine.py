@@ -123,11 +123,11 @@ def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda te
     if outcomes:
         say(f"{len(outcomes)} of {total} jobs are there and whole; kept")
 
-    def ended(job, result, reason, told=""):
+    def ended(job, result, reason, answer=""):
         status = "failed" if reason else "made"
         outcomes[job.key] = Outcome(job, status, result, reason)
-        more = f": {reason}" if reason else f" {told}"
-        say(f"[{len(outcomes)}/{total}] {job.kind} {job.name}: {status}{more}")
+        details = f": {reason}" if reason else f" {answer}"
+        say(f"[{len(outcomes)}/{total}] {job.kind} {job.name}: {status}{details}")
 
     pool = executor or (_Here(progress) if jobs == 1 else _Pool(jobs))
     limit = 1 if jobs == 1 and executor is None else total if executor else jobs
@@ -177,16 +177,16 @@ def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda te
 
 def _in_order(wanted) -> dict[str, Job]:
     """All jobs by their keys, what a job needs before it."""
-    found: dict[str, Job] = {}
+    jobs: dict[str, Job] = {}
 
     def add(job):
         for need in job.needs.values():
             add(need)
-        found.setdefault(job.key, job)
+        jobs.setdefault(job.key, job)
 
     for job in wanted:
         add(job)
-    return found
+    return jobs
 
 
 class _Here(Executor):

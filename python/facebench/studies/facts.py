@@ -86,10 +86,10 @@ def _numbers(values):
     return "[" + ", ".join(f"{v:g}" for v in values) + "]"
 
 
-def _scaling(said):
+def _scaling(preparation):
     return (
-        f"channels {said['color']}; mean {_numbers(said['mean'])}, deviation "
-        f"{_numbers(said['std'])} of pixels 0..255"
+        f"channels {preparation['color']}; mean {_numbers(preparation['mean'])}, deviation "
+        f"{_numbers(preparation['std'])} of pixels 0..255"
     )
 
 

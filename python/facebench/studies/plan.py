@@ -188,13 +188,13 @@ class Plan:
             column.get("data") or self.test.get(protocol) or self.test.get(self._served(protocol))
         )
         settings = dict(row.get("prepare", {})) if "model" in row else {}
-        more = {k: v for k, v in (data or {}).items() if k not in ("root", "embeddings")}
-        more |= column.get("options", {})
-        if "detector" in more:
-            for own in ("detector", "detector_options", "selection"):
-                settings.pop(own, None)
+        changed = {k: v for k, v in (data or {}).items() if k not in ("root", "embeddings")}
+        changed |= column.get("options", {})
+        if "detector" in changed:
+            for entry in ("detector", "detector_options", "selection"):
+                settings.pop(entry, None)
         places, how = {}, {}
-        request = {"protocol": protocol, "settings": settings | more}
+        request = {"protocol": protocol, "settings": settings | changed}
         if column.get("data") is None:
             places["root"] = self._test(protocol)
         elif "root" in data:

@@ -143,11 +143,15 @@ def model_name(model) -> str:
     return getattr(model, "__name__", type(model).__name__)
 
 
-def _columns_of(given):
+def _columns_of(columns_given):
     """Columns from ``{"lfw": "LFW"}`` or from texts ``PROTOCOL,PROTOCOL=FOLDER``. Capitals do not
     matter."""
     columns = []
-    for one in [f"{n}={s}" for n, s in given.items()] if isinstance(given, dict) else given:
+    for one in (
+        [f"{n}={s}" for n, s in columns_given.items()]
+        if isinstance(columns_given, dict)
+        else columns_given
+    ):
         protocols, equals, root = one.partition("=")
         if not equals or not root:
             raise ValueError(f"'{one}' is not of the form PROTOCOL=FOLDER")
@@ -162,12 +166,12 @@ def _columns_of(given):
 
 def _read_suite(path):
     """Rows, columns and general words of a suite's TOML file; paths are below its folder."""
-    said, here = read_toml(path), path.parent
-    check_keys(path, "the file", said, (*_GENERAL, "models", "sets"))
+    suite, here = read_toml(path), path.parent
+    check_keys(path, "the file", suite, (*_GENERAL, "models", "sets"))
     numbers = {"replicates seed": int, "level": (int, float)}
-    check_kinds(path, "the file", said, {"title": str, **numbers})
+    check_kinds(path, "the file", suite, {"title": str, **numbers})
     rows, columns = [], []
-    for table in _tables(path, said, "models"):
+    for table in _tables(path, suite, "models"):
         check_keys(path, "[[models]]", table, ("name", "model", *MODEL_SETTINGS))
         check_kinds(path, "[[models]]", table, {"name": str})
         model = table.get("model")
@@ -179,7 +183,7 @@ def _read_suite(path):
         rows.append(named | {"prepare": settings})
     evaluation = [f["name"] for f in EvaluationOptions.fields()]
     of_the_column = ("name", "protocol", "track", "metric")
-    for table in _tables(path, said, "sets"):
+    for table in _tables(path, suite, "sets"):
         check_keys(path, "[[sets]]", table, (*of_the_column, *SET_SETTINGS, *evaluation))
         check_kinds(path, "[[sets]]", table, {"name track metric root images lists": str})
         data = {k: v for k, v in table.items() if k not in of_the_column}
@@ -196,11 +200,11 @@ def _read_suite(path):
             place = str(here / protocol) if protocol.endswith(".toml") else protocol
             number = {k: table[k] for k in ("track", "metric") if k in table}
             columns.append({"protocol": place, "name": title, "data": data} | number)
-    return rows, columns, {k: said[k] for k in _GENERAL if k in said}
+    return rows, columns, {k: suite[k] for k in _GENERAL if k in suite}
 
 
-def _tables(path, said, name):
-    tables = said.get(name, [])
+def _tables(path, suite, name):
+    tables = suite.get(name, [])
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise Error(f"{path}: '{name}' is not a list of tables; each begins with [[{name}]]")
     return tables

@@ -104,15 +104,15 @@ def _batches_in(archive):
         content = file.read(_MOST + 1)
         if len(content) > _MOST:
             raise Error(f"{archive}: unpacked it has more than {_MOST} bytes. Is it CIFAR-10?")
-        found = {}
+        files = {}
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as members:
             for number, member in enumerate(members):
                 if number == _MOST_MEMBERS:
                     raise Error(f"{archive}: has more than {number} members. Is it CIFAR-10?")
                 if member.isfile() and not member.issparse():
                     name = member.name.rpartition("/")[2]
-                    found[name] = members.extractfile(member).read()
-        return found
+                    files[name] = members.extractfile(member).read()
+        return files
 
 
 def read_cifar10(root) -> SmallImages:

@@ -120,8 +120,10 @@ def _alone_in(out: Path):
 def _made(plan, cells, out, jobs, executor, progress, say) -> StudyResult:
     """The study, its jobs and its files."""
     described = plan.study
-    wanted = [job for found in cells.values() if isinstance(found, list) for job in found]
-    outcomes = run_jobs(wanted, out, jobs=jobs, executor=executor, progress=progress, say=say)
+    jobs_of_cells = [job for found in cells.values() if isinstance(found, list) for job in found]
+    outcomes = run_jobs(
+        jobs_of_cells, out, jobs=jobs, executor=executor, progress=progress, say=say
+    )
     content = {
         "id": described.id,
         "title": described.title,
@@ -141,7 +143,7 @@ def _made(plan, cells, out, jobs, executor, progress, say) -> StudyResult:
         for column, cell in zip(table["columns"], row["cells"], strict=True)
         if cell.get("failed")
     ]  # fmt: skip
-    _write(out, content, _circumstance(wanted))
+    _write(out, content, _circumstance(jobs_of_cells))
     return StudyResult(out, content, outcomes.values())
 
 

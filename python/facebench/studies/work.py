@@ -198,10 +198,10 @@ def picture(request, needs, out, how):
         raise Error(f"{place}: no face was found")
     height, width = photo.shape[:2]
     window = crops.crop_window(width, height, faces[0], request["crop"])
-    made, why = crops.crop_face(photo, faces[0], request["crop"])
-    if made is None:
+    face_crop, why = crops.crop_face(photo, faces[0], request["crop"])
+    if face_crop is None:
         raise Error(f"{place}: {why}")
-    drawn = {"found": detection.draw_faces(photo, faces[:1]), "crop": made}
+    drawn = {"found": detection.draw_faces(photo, faces[:1]), "crop": face_crop}
     drawn["enlarged"] = detection.draw_faces(photo, [detection.Face(window)])
     for name, image in drawn.items():
         images.write(out / f"{name}.png", image)

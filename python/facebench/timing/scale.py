@@ -137,7 +137,7 @@ def _launch(job, count, limit):
             start_new_session=True,
         )
         try:
-            said = process.communicate(timeout=limit)[1]
+            errors = process.communicate(timeout=limit)[1]
         except BaseException:
             # torchrun passes this on to the processes it started.
             process.terminate()
@@ -146,9 +146,9 @@ def _launch(job, count, limit):
         use = meter.stop()
         result = folder / "result.json"
         if process.returncode or not result.exists():
-            lines = [line for line in said.splitlines() if "Error" in line]
+            lines = [line for line in errors.splitlines() if "Error" in line]
             raise facebench.Error(
-                f"{count} processes: {(lines or said.splitlines() or ['no output'])[-1][:300]}"
+                f"{count} processes: {(lines or errors.splitlines() or ['no output'])[-1][:300]}"
             )
         return {**read_json(result), "use": use}
 

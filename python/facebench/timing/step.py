@@ -335,11 +335,13 @@ class _Reference:
         return differences
 
 
-def agrees(found, precision):
+def agrees(differences, precision):
     """Whether what `_Reference.check` found is rounding alone."""
     tolerance = TOLERANCE[precision]
-    pairs = [(found["outputs"], tolerance)]
-    for difference, loss_tolerance in zip(found.get("losses", []), LOSS_TOLERANCE, strict=False):
+    pairs = [(differences["outputs"], tolerance)]
+    for difference, loss_tolerance in zip(
+        differences.get("losses", []), LOSS_TOLERANCE, strict=False
+    ):
         pairs.append((difference, max(loss_tolerance, tolerance)))
     # Written so that NaN does not agree.
     return all(difference <= limit for difference, limit in pairs)

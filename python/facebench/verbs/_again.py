@@ -37,8 +37,8 @@ class Undone(Exception):
 
 
 def _compared(run, root, count, model, threads, progress):
-    said = reports.read_run(run, check=False)
-    content, circumstance = said["content"], said["circumstance"]
+    record = reports.read_run(run, check=False)
+    content, circumstance = record["content"], record["circumstance"]
     if not os.path.isfile(run / "pack.h5") or not os.path.isfile(run / "embeddings.h5"):
         raise Undone("pack.h5 and embeddings.h5 are not in the run folder")
     model = model_of(content, circumstance) if model is None else model
@@ -65,21 +65,21 @@ def _compared(run, root, count, model, threads, progress):
         now = Path(work) / "pack.h5"
         prepared = _as_prepared(content["preparation"])
         pipeline.pack("folder", Path(work) / "images", now, threads=threads, **prepared)
-        made = pipeline.embed(model, now, threads=threads, progress=progress, **extract)
+        embeddings = pipeline.embed(model, now, threads=threads, progress=progress, **extract)
         crops = datasets.Pack(now).images[:]
     wrong = []
     for place, k in enumerate(drawn):
         name = then.names[k]
-        a, b = made.values[place], kept.values[row[name]]
-        if made.status[place] != kept.status[row[name]]:
+        a, b = embeddings.values[place], kept.values[row[name]]
+        if embeddings.status[place] != kept.status[row[name]]:
             wrong.append(f"{name} (status)")
         elif not np.array_equal(crops[place], then.images[k]):
             wrong.append(f"{name} (crop)")
-        elif made.status[place] == 0 and 1 - _cosine(a, b) > _SAME:
+        elif embeddings.status[place] == 0 and 1 - _cosine(a, b) > _SAME:
             wrong.append(f"{name} (embedding, cosine {_cosine(a, b):.4f})")
     if wrong:
-        more = f" and {len(wrong) - 10} more" if len(wrong) > 10 else ""
-        return False, f"{len(wrong)} of {len(drawn)} differ: {', '.join(wrong[:10])}{more}"
+        others = f" and {len(wrong) - 10} more" if len(wrong) > 10 else ""
+        return False, f"{len(wrong)} of {len(drawn)} differ: {', '.join(wrong[:10])}{others}"
     return True, f"{len(drawn)} of {len(there)} images, drawn now: the same faces and embeddings"
 
 
@@ -97,26 +97,26 @@ def _images(circumstance, root) -> Path:
 
 def model_of(content, circumstance):
     """The file of a run's model, if it is the same one. `Undone` where it is not, or has none."""
-    for said, place in zip(content["inputs"], circumstance["inputs"], strict=True):
-        if said["role"] == "model":
+    for entry, place in zip(content["inputs"], circumstance["inputs"], strict=True):
+        if entry["role"] == "model":
             path = Path(place["path"])
-            if not os.path.isfile(path) or sha256_file(path) != said["sha256"]:
+            if not os.path.isfile(path) or sha256_file(path) != entry["sha256"]:
                 raise Undone(f"the model is not there, or another one: {path}. Name it: --model")
             return path
     raise Undone("the run names no file of its model. Name the model: --model")
 
 
-def _as_prepared(said):
+def _as_prepared(preparation):
     """What a run says of its preparation, as keywords of `facebench.pack`."""
-    detector = said["detector"] or {"detector": "none"}
+    detector = preparation["detector"] or {"detector": "none"}
     options = {k: v for k, v in (detector.get("options") or {}).items() if v is not None}
-    crop = said["crop"]
+    crop = preparation["crop"]
     return {
         "detector": detector["detector"],
         "detector_options": options,
-        "selection": said["selection"],
+        "selection": preparation["selection"],
         "crop": crop["name"],
         "crop_size": (crop["width"], crop["height"]),
-        "max_pixels": said["decode"]["max_pixels"],
-        "exif_orientation": said["decode"]["exif_orientation"],
+        "max_pixels": preparation["decode"]["max_pixels"],
+        "exif_orientation": preparation["decode"]["exif_orientation"],
     }

@@ -28,27 +28,29 @@ class _Steps:
     """Detector, selection and crop: what the caller says, else the model, else the library."""
 
     def __init__(self, model, detector=None, selection=None, crop=None, crop_size=None):
-        said = isinstance(model, embedding.Model) or getattr(model, "_prepared", False)
-        own = model.options if isinstance(model, embedding.Model) else None
-        if own is None and said:
-            own = model._options
-        name = detector or (own.detector if said and own.detector else "mtcnn")
-        mode = own.detector_mode if said and not detector else ""
+        is_prepared = isinstance(model, embedding.Model) or getattr(model, "_prepared", False)
+        options = model.options if isinstance(model, embedding.Model) else None
+        if options is None and is_prepared:
+            options = model._options
+        name = detector or (options.detector if is_prepared and options.detector else "mtcnn")
+        mode = options.detector_mode if is_prepared and not detector else ""
         self.detector = (
             None
             if name == "none"
             else detection.make_detector(name, **({"mode": mode} if mode else {}))
         )
-        self.selection = selection or (own.selection if said and own.selection else None)
+        self.selection = selection or (
+            options.selection if is_prepared and options.selection else None
+        )
         self.selection = self.selection or "nearest_center"
         height, width = getattr(model, "_input", (0, 0))
         if isinstance(model, embedding.Model):
-            height = own.image_height or model.network_options.height
-            width = own.image_width or model.network_options.width
+            height = options.image_height or model.network_options.height
+            width = options.image_width or model.network_options.width
         if crop_size is not None:
             width, height = crop_size if isinstance(crop_size, tuple) else (crop_size, crop_size)
         self.crop = crops.CropOptions(
-            name=crop or (own.crop if said and own.crop else "arcface112"),
+            name=crop or (options.crop if is_prepared and options.crop else "arcface112"),
             width=width or None,
             height=height or None,
         )
@@ -114,14 +116,14 @@ class Comparison:
 def _thresholds(run):
     """Every TAR at a FAR of a run folder that has a threshold, each threshold once."""
     metrics = read_json(Path(run) / "metrics.json")
-    found = {}
+    thresholds = {}
     for track, values in metrics["tracks"].items():
         for name, cell in values["metrics"].items():
             far, threshold = cell.get("far_achieved"), cell.get("threshold")
             if far is not None and threshold is not None:
                 row = {"track": track, "metric": name, "far": far, "threshold": threshold}
-                found.setdefault((track, far, threshold), row)
-    return found.values()
+                thresholds.setdefault((track, far, threshold), row)
+    return thresholds.values()
 
 
 def embed_folder(model, folder, options=None, threads=0, progress=None) -> EmbeddingSet:
@@ -141,10 +143,10 @@ def embed_folder(model, folder, options=None, threads=0, progress=None) -> Embed
             status += [state for _, state in cut]
             good = [crop for crop, _ in cut if crop is not None]
             if good:
-                found = embedding.extract(
+                embeddings = embedding.extract(
                     model, np.stack(good), options, threads=threads, progress=False
                 )
-                rows += list(found.values)
+                rows += list(embeddings.values)
     values = np.zeros((len(names), len(rows[0]) if rows else 1), np.float32)
     values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
     return EmbeddingSet(values, names, [int(state) for state in status])

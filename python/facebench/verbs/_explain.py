@@ -34,19 +34,19 @@ def explain(
     """
     of_kind(resolve, bool, "resolve")
     how = {"replicates": replicates, "level": level, "seed": seed}
-    found = reports.explain(a, b, **how, threads=threads, progress=progress)
+    explanation = reports.explain(a, b, **how, threads=threads, progress=progress)
     if model is not None and not resolve:
         raise ValueError("model: goes with resolve")
     if resolve:
-        found.take_shares(_resolved(a, b, model, threads, progress))
-    return found
+        explanation.take_shares(_resolved(a, b, model, threads, progress))
+    return explanation
 
 
 def _resolved(a, b, model, threads, progress) -> list[dict]:
     """For each factor in which two runs differ: ``factor``, ``numbers`` ({(track, metric): value})
     of run ``a`` with this factor as run ``b`` has it, and ``why`` where it could not be made."""
     one, other = (_Side(Path(run), model) for run in (a, b))
-    found = []
+    shares = []
     for factor in dict.fromkeys([*one.factors, *other.factors]):
         if one.factors.get(factor) == other.factors.get(factor):
             continue
@@ -54,16 +54,16 @@ def _resolved(a, b, model, threads, progress) -> list[dict]:
             numbers, why = _with(one, other, factor, threads, progress), ""
         except (Undone, Error, ValueError, TypeError) as error:
             numbers, why = {}, str(error)
-        found.append({"factor": factor, "numbers": numbers, "why": why})
-    return found
+        shares.append({"factor": factor, "numbers": numbers, "why": why})
+    return shares
 
 
 class _Side:
     """A run, and what its embeddings were made of."""
 
     def __init__(self, run, model):
-        said = reports.read_run(run, check=False)
-        self.run, self.content, self.circumstance = run, said["content"], said["circumstance"]
+        record = reports.read_run(run, check=False)
+        self.run, self.content, self.circumstance = run, record["content"], record["circumstance"]
         manifest = self.content.get("embeddings", {}).get("manifest", {})
         if "extract" not in manifest or "pack_sha256" not in self.content:
             raise Error(f"{run}: facebench run did not make it, so that nothing can be made again")
@@ -91,13 +91,13 @@ def _with(one, other, factor, threads, progress):
     extract = {k: v for k, v in one.factors.items() if k not in (_PACK, _MODEL)}
     if factor in extract:
         extract[factor] = other.factors.get(factor)
-    made = pipeline.embed(model, pack, threads=threads, progress=progress, **extract)
+    embeddings = pipeline.embed(model, pack, threads=threads, progress=progress, **extract)
     result = load(one.run, threads)
     known = {field["name"] for field in EvaluationOptions.fields()}
     options = {k: v for k, v in one.content["options"].items() if k in known and v is not None}
     again = evaluate(
         result.protocol,
-        made,
+        embeddings,
         trials=result._raw.trials,
         options=EvaluationOptions(**options | {"interval": "none"}),
         threads=threads,

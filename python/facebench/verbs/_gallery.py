@@ -34,31 +34,31 @@ class GallerySizes(Report):
     @property
     def note(self):
         """What the numbers are of, and what they are not."""
-        said = (
+        text = (
             f"{self.people} people with two images or more, {self.failed} images without an "
             f"embedding left out. Ranges hold {100 * self.level:g} % of the draws: they say what "
             "the choice of the gallery among these people does, not what other people would."
         )
         if any(not (p["reliable"] or p["extrapolated"]) for p in self.points):
-            said += " *: fewer than ten false positives are expected at this FPIR."
+            text += " *: fewer than ten false positives are expected at this FPIR."
         if self.too_few:
             rates = ", ".join(f"{100 * f:g} %" for f in self.too_few)
-            said += f" Nothing is extrapolated at an FPIR of {rates}: too few misses."
+            text += f" Nothing is extrapolated at an FPIR of {rates}: too few misses."
         if any(p["extrapolated"] for p in self.points):
-            said += (
+            text += (
                 " Extrapolated values continue the straight line of log FNIR over log size; nobody "
                 "measured them."
             )
-        return said
+        return text
 
     def _curves(self):
         for fpir in dict.fromkeys(p["fpir"] for p in self.points):
-            own = [p for p in self.points if p["fpir"] == fpir]
-            measured = [p for p in own if not p["extrapolated"]]
+            at_fpir = [p for p in self.points if p["fpir"] == fpir]
+            measured = [p for p in at_fpir if not p["extrapolated"]]
             title = f"FPIR {100 * fpir:g} %"
             yield _curve(title, measured)
-            if len(measured) < len(own):
-                beyond = [measured[-1], *own[len(measured) :]]
+            if len(measured) < len(at_fpir):
+                beyond = [measured[-1], *at_fpir[len(measured) :]]
                 yield _curve(f"{title}, extrapolated", beyond)
 
 
@@ -98,10 +98,10 @@ def gallery(run, *, pack=None, embeddings=None, out=None, threads=0, progress=No
     rows = read_embeddings(path_text(embeddings, "embeddings") or Path(run) / "embeddings.h5")
     people = _people_of(rows.names, run, pack)
     options = GalleryOptions(**{name: v for name, v in options.items() if v is not None})
-    found = GallerySizes(_eval.gallery_sizes(rows, people, options, threads, progress))
+    sizes = GallerySizes(_eval.gallery_sizes(rows, people, options, threads, progress))
     if out is not None:
-        found.write_html(out)
-    return found
+        sizes.write_html(out)
+    return sizes
 
 
 def _people_of(names, run, pack):

@@ -142,7 +142,7 @@ def inspect(
     >>> found.suspects[0]["samples"], found.suspects[0]["evidence"]  # doctest: +SKIP
     (['Ann/Ann_0002.jpg'], 5.1)
     """
-    found = Inspection(
+    inspection = Inspection(
         *_eval.inspect_run(
             os.fspath(run),
             path_text(against, "against"),
@@ -156,14 +156,14 @@ def inspect(
         )
     )
     if suspects is not None:
-        write_text(suspects, found.exclusion)
+        write_text(suspects, inspection.exclusion)
     if out is not None or sheet is not None:
         crops = _Crops(Path(run) / "pack.h5" if pack is None else pack)
         if out is not None:
-            found.write_html(out, crops)
+            inspection.write_html(out, crops)
         if sheet is not None:
-            _write_sheet(sheet, found, crops)
-    return found
+            _write_sheet(sheet, inspection, crops)
+    return inspection
 
 
 class _Crops:
@@ -219,22 +219,22 @@ def worst_pairs(run, title, count=6):
     if find_spec("facebench._full") is None or not os.path.isfile(pack):
         return None
     try:
-        found = inspect(run, count=count)
+        inspection = inspect(run, count=count)
     except _eval.Error:
         return None
     crops = _Crops(pack)
     section = Section(f"Worst pairs: {title}")
-    for kind, pairs in found.pairs():
+    for kind, pairs in inspection.pairs():
         section.blocks += [heading(kind), _pairs_block(pairs, crops)]
     return section
 
 
-def _write_sheet(path, found, crops):
+def _write_sheet(path, inspection, crops):
     """All pairs as one picture: a row of pairs after another, kinds apart by a grey line."""
     height, width, _ = crops.shape
     across, gap = 5, 4
     bands = []
-    for _, pairs in found.pairs():
+    for _, pairs in inspection.pairs():
         rows = math.ceil(len(pairs) / across)
         band = np.full((rows * (height + gap), across * (2 * width + 2 * gap), 3), 255, np.uint8)
         for k, pair in enumerate(pairs):

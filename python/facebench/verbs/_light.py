@@ -210,7 +210,7 @@ def verify(
         same, detail = _signatures.check(run, signed_by)
         checks = [c for c in checks if c["name"] != _signatures.SIGNATURE]
         checks.append({"name": "signature", "same": same, "detail": detail})
-    found = Verification(checks)
-    if sign is not None and found.same:
-        found.signature = _signatures.sign(run, sign)
-    return found
+    verification = Verification(checks)
+    if sign is not None and verification.same:
+        verification.signature = _signatures.sign(run, sign)
+    return verification

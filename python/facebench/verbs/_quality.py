@@ -53,27 +53,27 @@ def quality(
     0.21
     """
     folder = Path(run)
-    found = dict(mapping(qualities, "qualities"))
+    measured = dict(mapping(qualities, "qualities"))
     columns = listed(column, "column")
     if csv is not None:
-        found |= _eval.read_qualities(os.fspath(csv), columns, key)
+        measured |= _eval.read_qualities(os.fspath(csv), columns, key)
     elif columns or key is not None:
         raise ValueError("columns are those of a CSV file; give csv")
-    wanted = listed(measure, "measure")
-    if not found and not wanted and embedding_column is None:
-        wanted = None
-    found |= _of_pack(wanted, folder / "pack.h5" if pack is None else pack, threads)
-    if NORM in (wanted or []) or embedding_column is not None:
+    measures = listed(measure, "measure")
+    if not measured and not measures and embedding_column is None:
+        measures = None
+    measured |= _of_pack(measures, folder / "pack.h5" if pack is None else pack, threads)
+    if NORM in (measures or []) or embedding_column is not None:
         path = folder / "embeddings.h5" if embeddings is None else embeddings
-        found |= _of_embeddings(path, NORM in (wanted or []), embedding_column)
+        measured |= _of_embeddings(path, NORM in (measures or []), embedding_column)
     for name in listed(reversed, "reversed"):
-        if name not in found:
-            raise ValueError(f"there is no quality {name!r} to reverse: {', '.join(found)}")
-        samples, values = found[name]
-        found[name] = (samples, -np.asarray(values))
+        if name not in measured:
+            raise ValueError(f"there is no quality {name!r} to reverse: {', '.join(measured)}")
+        samples, values = measured[name]
+        measured[name] = (samples, -np.asarray(values))
     report = reports.quality_report(
         run,
-        found,
+        measured,
         track=track,
         threshold_from=threshold_from,
         threads=threads,
@@ -85,9 +85,9 @@ def quality(
     return report
 
 
-def _of_pack(wanted, path, threads):
+def _of_pack(measures, path, threads):
     """{measure: (names, values)}; of all measures where ``wanted`` is None."""
-    names = None if wanted is None else [name for name in wanted if name != NORM]
+    names = None if measures is None else [name for name in measures if name != NORM]
     if names == []:
         return {}
     from facebench import datasets
@@ -104,7 +104,7 @@ def _of_embeddings(path, norm, column):
     rows = read_embeddings(path)
     ok = np.asarray(rows.status) == 0
     values = np.where(ok[:, None], np.asarray(rows.values, np.float64), np.nan)
-    found = {}
+    measured = {}
     if norm:
         lengths = np.linalg.norm(values, axis=1)
         if np.ptp(lengths[ok]) < 1e-4 * np.mean(lengths[ok]):
@@ -112,9 +112,9 @@ def _of_embeddings(path, norm, column):
                 f"{path}: all embeddings have the same length, so it is no quality. "
                 "Embed again with --normalization none"
             )
-        found[NORM] = (list(rows.names), lengths)
+        measured[NORM] = (list(rows.names), lengths)
     if column is not None:
         if not 0 <= column < values.shape[1]:
             raise ValueError(f"embeddings of {values.shape[1]} values have no column {column}")
-        found[f"embedding {column}"] = (list(rows.names), values[:, column])
-    return found
+        measured[f"embedding {column}"] = (list(rows.names), values[:, column])
+    return measured

@@ -14,5 +14,5 @@ def check(
     rules: option("A TOML file, or a name: see facebench list rule-sets.", metavar="NAME|FILE"),
 ):
     """Whether a run has what a set of rules asks for, rule by rule; exit code 1 if not."""
-    found = facebench.check(run, rules)
-    return Answer(found.to_dict(), str(found), 0 if found.passed else common.EXIT_FAILED)
+    result = facebench.check(run, rules)
+    return Answer(result.to_dict(), str(result), 0 if result.passed else common.EXIT_FAILED)

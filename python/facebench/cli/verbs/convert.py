@@ -35,7 +35,7 @@ def convert(
         **common.parse_assignments(setting),
     )
     options = model.options.to_dict()
-    said = (
+    shown_options = (
         "origin",
         "color",
         "mean",
@@ -46,7 +46,7 @@ def convert(
         "flip",
         "normalization",
     )
-    text = "\n".join(f"  {name}: {_short(options[name])}" for name in said)
+    text = "\n".join(f"  {name}: {_short(options[name])}" for name in shown_options)
     return Answer(
         {"path": str(out), "network": model.network, "options": options},
         f"{out}: {model.network}\n{text}",

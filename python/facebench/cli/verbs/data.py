@@ -12,17 +12,17 @@ from facebench.cli.verb import Answer, verb
 
 def _lists_like(like, scale, dim, seed, out, threads):
     protocols = facebench.protocols
-    made = protocols.write_synthetic_ijb(
+    written = protocols.write_synthetic_ijb(
         protocols.SyntheticIjbOptions(like=like, scale=scale, dim=dim, seed=seed),
         common.out_path(out, "data-synth", like),
         threads,
         make_progress(),
     )
     text = (
-        f"{made['folder']}: lists like {like}, {made['templates']} templates of {made['faces']} "
-        f"faces, {made['comparisons']} comparisons"
+        f"{written['folder']}: lists like {like}, {written['templates']} templates of "
+        f"{written['faces']} faces, {written['comparisons']} comparisons"
     )
-    return Answer(made, text + (", embeddings.h5" if dim else ""))
+    return Answer(written, text + (", embeddings.h5" if dim else ""))
 
 
 @verb(
@@ -77,9 +77,9 @@ def check(
     strict: flag("--strict", "Blemishes of the lists are a failure, too.") = False,
 ):
     """What is there for a protocol, and what is missing. Before anything is run; opens no image."""
-    found = facebench.protocols.check_data(protocol, root, images, lists)
-    good = found.complete and not (strict and found.blemishes)
-    return Answer(found.to_dict(), str(found), 0 if good else common.EXIT_FAILED)
+    check = facebench.protocols.check_data(protocol, root, images, lists)
+    good = check.complete and not (strict and check.blemishes)
+    return Answer(check.to_dict(), str(check), 0 if good else common.EXIT_FAILED)
 
 
 @verb("facebench data scan lfw --root LFW --protocol lfw")
@@ -175,10 +175,10 @@ def describe(
     **options,
 ):
     """What a training set is like: people, pictures, labels. Beside those of Wang & Guo."""
-    found = facebench.datasets.describe(source, progress=make_progress(), **options)
+    description = facebench.datasets.describe(source, progress=make_progress(), **options)
     if out is not None:
-        found.write_html(out)
-    return found
+        description.write_html(out)
+    return description
 
 
 @verb(
@@ -208,18 +208,18 @@ def overlap(
     """People whom a training set shares with a test set. By name and by similarity."""
     datasets = facebench.datasets
     forms = {
-        ".csv": lambda found: found.csv,
-        ".json": lambda found: json_module.dumps(found.to_dict(), indent=2, ensure_ascii=False),
-        ".html": lambda found: datasets.audit_sheet(found, train, test),
+        ".csv": lambda overlap: overlap.csv,
+        ".json": lambda overlap: json_module.dumps(overlap.to_dict(), indent=2, ensure_ascii=False),
+        ".html": lambda overlap: datasets.audit_sheet(overlap, train, test),
     }
     if audit is not None and audit.suffix.lower() not in forms:
         raise ValueError(f"--audit {audit}: its name must end in .csv, .json or .html")
-    found = datasets.find_overlap(train, test, progress=make_progress(), **options)
+    overlap = datasets.find_overlap(train, test, progress=make_progress(), **options)
     if audit is not None:
-        facebench.reports.write_text(audit, forms[audit.suffix.lower()](found))
+        facebench.reports.write_text(audit, forms[audit.suffix.lower()](overlap))
     if out is not None:
-        facebench.reports.write_text(out, found.exclusion)
-    return found
+        facebench.reports.write_text(out, overlap.exclusion)
+    return overlap
 
 
 @verb("facebench data croissant faces.h5 --license 'research only' --out published")

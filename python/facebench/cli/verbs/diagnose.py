@@ -42,5 +42,5 @@ def diagnose(
     """Why a model's number is low. Tries crops, colours, scales and mirror images."""
     common.parse_request(options)
     cache = None if no_cache or protocol is None else cache
-    more = {"cache": cache, "threads": threads, "progress": make_progress()}
-    return facebench.diagnose(model, protocol, **more, **options)
+    how = {"cache": cache, "threads": threads, "progress": make_progress()}
+    return facebench.diagnose(model, protocol, **how, **options)

@@ -82,21 +82,21 @@ def _rules() -> list[dict]:
 
 
 def _devices() -> list[dict]:
-    found = facebench.core.cuda_devices()
+    cuda = facebench.core.cuda_devices()
     cpu = {
         "name": "cpu",
         "doc": f"{facebench.core.available_processors()} processors, "
         f"{facebench.core.active_isa()} kernels",
     }
-    if not found["devices"]:
-        common.complain(f"no CUDA device: {found['reason']}")
+    if not cuda["devices"]:
+        common.complain(f"no CUDA device: {cuda['reason']}")
     return [cpu] + [
         device
         | {
             "doc": f"{device['model']}, {device['memory_bytes'] / 2**30:.0f} GiB, "
             f"compute capability {device['compute_capability']}"
         }
-        for device in found["devices"]
+        for device in cuda["devices"]
     ]
 
 

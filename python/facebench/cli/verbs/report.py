@@ -63,7 +63,7 @@ def report(
     json: common.Json = False,
 ):
     """Markdown, HTML, CSV, LaTeX and plots of one or several runs, or of trainings."""
-    said = {k: str(v) for k, v in common.parse_assignments(stated).items()}
+    conditions = {k: str(v) for k, v in common.parse_assignments(stated).items()}
     if json and any(map(is_training, runs)):
         data = {"steps": facebench.reports.training_rows(runs, title)}
         if out is None:
@@ -71,7 +71,7 @@ def report(
     elif json:
         data = {"numbers": facebench.reports.rows(runs, title)}
         if against:
-            data["against"] = facebench.reports.against(runs, against, said, titles=title)
+            data["against"] = facebench.reports.against(runs, against, conditions, titles=title)
         if out is None:
             return Answer(data, "")
     paper = {}
@@ -83,7 +83,7 @@ def report(
     written = facebench.report(
         runs,
         against=against,
-        stated=said,
+        stated=conditions,
         nearest=None if all else 10,
         format=format,
         titles=title,

@@ -92,15 +92,15 @@ def show(
     """Show all that is known of a protocol, network, loss, recipe, crop, data set, ..."""
     if kind and kind not in KINDS:
         raise ValueError(f"unknown kind '{kind}' (known: {', '.join(KINDS)})")
-    found, known = {}, []
+    entries, known = {}, []
     for one in [kind] if kind else [k for k in KINDS if k != "devices"]:
         for entry in KINDS[one]():
             known.append(entry["name"])
             if entry["name"] == name:
-                found[one] = entry
-    if not found:
+                entries[one] = entry
+    if not entries:
         meant = did_you_mean(name, known)
         raise ValueError(f"nothing is called '{name}'{meant} (facebench list names the kinds)")
-    fields = {k: {**entry, **(MORE[k](name) if k in MORE else {})} for k, entry in found.items()}
+    fields = {k: {**entry, **(MORE[k](name) if k in MORE else {})} for k, entry in entries.items()}
     text = [line for k, entry in fields.items() for line in [f"{k}:", *_lines(entry, 1)]]
     return Answer(fields, common.shown("\n".join(text)))

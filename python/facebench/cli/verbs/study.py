@@ -52,9 +52,9 @@ def _say(text: str) -> None:
     print(common.shown(text), file=sys.stderr, flush=True)
 
 
-def answer(found) -> Answer:
+def answer(result) -> Answer:
     """A study as an answer; 1 where a job failed."""
-    return Answer(found.to_dict(), str(found), common.EXIT_FAILED if found.failures else 0)
+    return Answer(result.to_dict(), str(result), common.EXIT_FAILED if result.failures else 0)
 
 
 def study_list() -> list[dict]:
@@ -87,7 +87,7 @@ def study(
     if description == "list":
         return listed(study_list())
     name = Path(description).stem if ".toml" in description else description
-    found = facebench.study(
+    result = facebench.study(
         description,
         train=common.parse_assignments(train),
         test=common.parse_assignments(test),
@@ -95,4 +95,4 @@ def study(
         out=out or Path("studies") / name.replace("/", "-"),
         **how(jobs, threads, device, workers),
     )
-    return answer(found)
+    return answer(result)

@@ -32,10 +32,10 @@ def suite(
     threads: common.Threads = 0,
 ):
     """Every model under every protocol: tables, the order and how sure it is, cost, failures."""
-    given = {"models": models or None, "sets": sets or None, "add": add, "name": name}
+    parts = {"models": models or None, "sets": sets or None, "add": add, "name": name}
     cost = not no_cost
     return answer(
         facebench.suite(
-            description, **given, out=out, cost=cost, **how(jobs, threads, workers=workers)
+            description, **parts, out=out, cost=cost, **how(jobs, threads, workers=workers)
         )
     )

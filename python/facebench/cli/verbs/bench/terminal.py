@@ -26,10 +26,10 @@ def _show(console, title, columns, rows):
     from rich.text import Text
 
     cells = [[_text(c) for c in row] for row in rows]
-    said = []
+    notes = []
     if columns and columns[-1] == "note":
         # Sentences, for few rows: they would take the room of the figures.
-        said = [" ".join([*row[:3], row[-1]]) for row in cells if row[-1]]
+        notes = [" ".join([*row[:3], row[-1]]) for row in cells if row[-1]]
         columns, cells = columns[:-1], [row[:-1] for row in cells]
     filled = [i for i in range(len(columns)) if any(row[i] for row in cells)]
     shown = fitting(filled, columns, cells, console.width)
@@ -39,7 +39,7 @@ def _show(console, title, columns, rows):
     for row in cells:
         table.add_row(*[Text(row[i]) for i in shown])
     console.print(table)
-    for text in said:
+    for text in notes:
         console.print(Text(text))
     if left := [columns[i] for i in filled if i not in shown]:
         console.print(Text(f"In the report, for want of room here: {'; '.join(left)}."))
@@ -52,14 +52,14 @@ def _text(value):
     return "\n".join(filter(None, value)) if isinstance(value, tuple) else cell_text(value)
 
 
-def fitting(wanted, columns, cells, width):
+def fitting(columns_by_worth, columns, cells, width):
     """The first of the wanted columns (their numbers), as many as a width of characters holds.
 
     >>> fitting([0, 1, 2], ["a", "b", "c"], [["x", "long", "y"]], 12)
     [0, 1]
     """
     shown, used = [], 1
-    for i in wanted:
+    for i in columns_by_worth:
         # A heading may be broken between its words, a figure may not.
         words = [*columns[i].split(), *(line for row in cells for line in row[i].split("\n"))]
         used += max(map(len, words), default=0) + 3
