@@ -80,7 +80,9 @@ std::vector<Case> cases() {
 // Where few people have genuine comparisons most replicates are undefined, and the bounds NaN.
 void expect_near_or_both_nan(double a, double b, const std::string& what) {
   EXPECT_EQ(std::isnan(a), std::isnan(b)) << what;
-  if (!std::isnan(a)) EXPECT_NEAR(a, b, 1e-11) << what;
+  if (!std::isnan(a)) {
+    EXPECT_NEAR(a, b, 1e-11) << what;
+  }
 }
 
 constexpr double kFars[] = {0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0};

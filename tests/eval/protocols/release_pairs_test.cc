@@ -41,8 +41,9 @@ TEST(Release, LfwIsFoundInEachFolderThatArchivesMake) {
     add_lfw_images(release, folder, "José_Dé");
     EXPECT_EQ(release.check().missing, 0) << folder;
     // The folder of the images given as the root: the list lies beside it, or above.
-    if (std::count(folder.begin(), folder.end(), '/') == 1)
+    if (std::count(folder.begin(), folder.end(), '/') == 1) {
       EXPECT_EQ(release.check(folder).missing, 0) << folder;
+    }
   }
 }
 
@@ -220,8 +221,9 @@ TEST(Release, CalfwAndCplfwAsTheirArchivesUnpack) {
       for (int k = 0; k < 20; ++k)
         for (const int image : {1, 2, 3})
           release.image(fmt::format("{}/{}Ann_{}_{}.jpg", name, images, k, image));
-      if (images == "images/" || images == "aligned images/")
+      if (images == "images/" || images == "aligned images/") {
         EXPECT_EQ(release.check().missing, 0) << name << images;
+      }
       const DataCheck check = release.check(name);
       EXPECT_EQ(check.missing, 0) << name << images;
       EXPECT_EQ(kinds(check.blemishes), (Texts{"crlf 1"}));

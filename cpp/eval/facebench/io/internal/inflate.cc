@@ -20,7 +20,8 @@ Inflated inflate_zlib(std::span<const std::byte> packed, std::size_t most) {
     stream.next_out = reinterpret_cast<Bytef*>(out.bytes.data() + done);
     stream.avail_out = static_cast<uInt>(out.bytes.size() - done);
     state = ::inflate(&stream, Z_NO_FLUSH);
-    out.bytes.resize(out.bytes.size() - stream.avail_out);
+    out.bytes.erase(out.bytes.end() - static_cast<std::ptrdiff_t>(stream.avail_out),
+                    out.bytes.end());
   }
   ::inflateEnd(&stream);
   out.whole = state == Z_STREAM_END && out.bytes.size() <= most;
