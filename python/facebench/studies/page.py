@@ -1,5 +1,6 @@
 """study.html: the tables of a study as their paper prints them, measured beside printed."""
 
+import math
 import textwrap
 from pathlib import Path
 
@@ -280,7 +281,9 @@ def differences(table: dict) -> list[dict]:
         if any(not v or None in v for v in values.values()):
             continue
         first = values[names[base]]
-        parts = {n: paired(first, v) for n, v in values.items() if n != names[base]}
+        limits = (-1, 1) if table["columns"][i].get("rate") else (-math.inf, math.inf)
+        others = {n: v for n, v in values.items() if n != names[base]}
+        parts = {n: paired(first, v, limits=limits) for n, v in others.items()}
         if table["layout"] == "factors":
             ends = [b - a for a, b in zip(first, values[names[-1]], strict=True)]
             middle = [values[n] for n in names[1:-1]]

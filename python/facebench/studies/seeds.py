@@ -38,15 +38,16 @@ def seed_mean(metric, values):
     return {"mean": statistics.fmean(values), "interval": interval}
 
 
-def paired(before, after, level=0.95):
-    """The mean difference of the same seeds, after minus before, with its interval.
+def paired(before, after, level=0.95, limits=(-math.inf, math.inf)):
+    """The mean difference of the same seeds, after minus before, with its interval, which is cut
+    off at ``limits`` (-1 and 1 for the difference of two rates).
 
     >>> from facebench.studies import paired
     >>> paired([0.5, 0.6], [0.7, 0.8])["difference"]
     0.2
     """
     differences = [b - a for a, b in zip(before, after, strict=True)]
-    interval = seed_interval(differences, level)
+    interval = seed_interval(differences, level, limits)
     mean = round(statistics.fmean(differences), 12)
     clear = interval is not None and (interval[0] > 0 or interval[1] < 0)
     return {"difference": mean, "interval": interval, "seeds": len(differences), "clear": clear}

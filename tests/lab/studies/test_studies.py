@@ -115,6 +115,11 @@ def test_the_difference_is_attributed_by_hand():
     # Two seeds: 12.7 standard errors, 0.005 each.
     half = stats.t.ppf(0.975, 1) * np.std([0.10, 0.12], ddof=1) / np.sqrt(2)
     assert parts["one"]["interval"] == pytest.approx([0.11 - half, 0.11 + half])
+    # A difference of rates that vary ends where such differences do.
+    far_apart = factor_table(values | {"one": [0.0, 1.0]})
+    far_apart["columns"] = [{"rate": True}]
+    ((_, parts),) = [one.values() for one in page.differences(far_apart)]
+    assert parts["one"]["interval"] == [-1, 1]
     # What a row lacks is not compared.
     assert page.differences(factor_table(values | {"two": [0.5, None]})) == []
 
