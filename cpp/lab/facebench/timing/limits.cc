@@ -6,20 +6,12 @@
 #include <thread>
 #include <vector>
 
-#include "facebench/core/isa.h"
+#include "facebench/core/internal/kernel_choice.h"
 #include "facebench/timing/internal/limit_kernels.h"
 
 namespace facebench {
 
-const LimitKernels& limit_kernels() {
-#if defined(__x86_64__)
-  const Isa isa = active_isa();
-  if (isa >= Isa::avx512bf16) return kLimitKernelsAvx512Bf16;
-  if (isa >= Isa::avx512) return kLimitKernelsAvx512;
-  if (isa >= Isa::avx2) return kLimitKernelsAvx2;
-#endif
-  return kLimitKernelsPlain;
-}
+const LimitKernels& limit_kernels() { return FACEBENCH_KERNELS_BF16(active_isa(), kLimitKernels); }
 
 double multiply_add_limit(int threads) {
   if (threads < 1) throw std::invalid_argument("a limit is measured on at least 1 thread");

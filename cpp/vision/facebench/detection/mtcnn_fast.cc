@@ -5,20 +5,14 @@
 #include <cstddef>
 #include <utility>
 
+#include "facebench/core/internal/kernel_choice.h"
 #include "facebench/detection/internal/mtcnn_kernels.h"
 #include "facebench/detection/internal/mtcnn_networks.h"
 
 namespace facebench {
 namespace {
 
-const MtcnnKernels& kernels_for(Isa isa) {
-#if defined(__x86_64__)
-  if (isa >= Isa::avx512) return kMtcnnKernelsAvx512;
-  if (isa >= Isa::avx2) return kMtcnnKernelsAvx2;
-#endif
-  (void)isa;
-  return kMtcnnKernelsPlain;
-}
+const MtcnnKernels& kernels_for(Isa isa) { return FACEBENCH_KERNELS(isa, kMtcnnKernels); }
 
 // What each of the four combined rows is multiplied with (mtcnn_kernels.h), of the values of a
 // kernel in its three rows.

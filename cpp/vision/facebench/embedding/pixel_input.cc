@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "facebench/core/isa.h"
+#include "facebench/core/internal/kernel_choice.h"
 #include "facebench/embedding/internal/pixel_kernels.h"
 #include "facebench/images/image.h"
 
@@ -17,14 +17,7 @@ double of_channel(const std::vector<double>& values, std::size_t c) {
   return values[values.size() == 1 ? 0 : c];
 }
 
-const PixelKernels& kernels() {
-#if defined(__x86_64__)
-  const Isa isa = active_isa();
-  if (isa >= Isa::avx512) return kPixelKernelsAvx512;
-  if (isa >= Isa::avx2) return kPixelKernelsAvx2;
-#endif
-  return kPixelKernelsPlain;
-}
+const PixelKernels& kernels() { return FACEBENCH_KERNELS(active_isa(), kPixelKernels); }
 
 // The pixels of a row in the order in which they are seen: mirrored, moved, their edge repeated.
 void place_row(const std::uint8_t* row, int width, const PixelInput::Placement& placement,

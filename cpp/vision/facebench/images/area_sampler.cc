@@ -4,21 +4,14 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "facebench/core/isa.h"
+#include "facebench/core/internal/kernel_choice.h"
 #include "facebench/images/area_cell.h"
 #include "facebench/images/internal/area_kernels.h"
 
 namespace facebench {
 namespace {
 
-const AreaKernels& kernels_for(Isa isa) {
-#if defined(__x86_64__)
-  if (isa >= Isa::avx512) return kAreaKernelsAvx512;
-  if (isa >= Isa::avx2) return kAreaKernelsAvx2;
-#endif
-  (void)isa;
-  return kAreaKernelsPlain;
-}
+const AreaKernels& kernels_for(Isa isa) { return FACEBENCH_KERNELS(isa, kAreaKernels); }
 
 // The pixels of cell i of n over a side of s pixels.
 AreaCell whole_cell(std::int64_t i, std::int64_t s, std::int64_t n) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "facebench/core/error.h"
+#include "facebench/core/internal/kernel_choice.h"
 #include "facebench/detection/internal/dlib_cnn_kernels.h"
 
 namespace facebench {
@@ -25,14 +26,7 @@ struct Shape {
 constexpr Shape kShapes[] = {{16, 5, 2, 0}, {32, 5, 2, 0}, {32, 5, 2, 0}, {45, 5, 1, 2},
                              {45, 5, 1, 2}, {45, 5, 1, 2}, {1, 9, 1, 4}};
 
-const DlibCnnKernels& kernels_for(Isa isa) {
-#if defined(__x86_64__)
-  if (isa >= Isa::avx512) return kDlibCnnKernelsAvx512;
-  if (isa >= Isa::avx2) return kDlibCnnKernelsAvx2;
-#endif
-  (void)isa;
-  return kDlibCnnKernelsPlain;
-}
+const DlibCnnKernels& kernels_for(Isa isa) { return FACEBENCH_KERNELS(isa, kDlibCnnKernels); }
 
 constexpr long round_up(long value, long to) { return (value + to - 1) / to * to; }
 
