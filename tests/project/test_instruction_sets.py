@@ -8,6 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # The sources that choose kernels by instruction set, and the test files that compare what these
 # give.
 CHOOSE = {
+    "detection/dlib.cc": ["test_dlib_cnn"],
     "detection/mtcnn.cc": ["test_detection", "test_mtcnn_goldens"],
     "embedding/pixel_input.cc": ["test_embedding", "test_content_cache"],
     "images/area_sampler.cc": ["test_images", "test_detection"],
