@@ -7,7 +7,7 @@ import numpy as np
 from facebench import _eval, _library, images, protocols
 from facebench.core import Error
 from facebench.core._arguments import path_text
-from facebench.io import SampleStatus, read_embeddings
+from facebench.io import EmbeddingSet, SampleStatus, read_embeddings
 from facebench.reports.page import Report, Section, bullets, table_block, text
 
 # Wang & Guo, section 4.4: the sets that they compare, after the people of the test sets went.
@@ -281,22 +281,20 @@ def describe(
     source,
     *,
     embeddings=None,
-    model=None,
     csv=None,
     column=None,
     key=None,
     limit=5000,
     threads=0,
-    progress=None,
 ) -> Description:
     """What a training set is like, a :class:`Description`; beside Wang & Guo's table 16.
 
     ``source``: a pack, a folder with a folder for each person, or an archive. Of a pack the
     qualities of its faces are measured too (:func:`sample_measures`). ``csv``: a table of numbers
     of the images, such as age or yaw; ``column``: those of its columns (default: all), ``key``: the
-    one that names images (default: the first). ``embeddings``, a file of embeddings of the images,
-    or a ``model``, which embeds a pack, tell how sure the labels are. ``limit``: at most so many
-    pictures are decoded, and so many images compared with the means of all people.
+    one that names images (default: the first). ``embeddings`` of the images, a file or an
+    `facebench.io.EmbeddingSet`, tell how sure the labels are. ``limit``: at most so many pictures
+    are decoded, and so many images compared with the means of all people.
 
     >>> import pathlib, tempfile
     >>> from facebench import datasets
@@ -307,13 +305,9 @@ def describe(
     >>> found.people, found.images, found.depth["mean"], found.grey
     (20, 40, 2.0, 0.0)
     """
-    if embeddings is not None and model is not None:
-        raise ValueError("embeddings, or the model that makes them: one of them")
     if limit < 1:
         raise ValueError("limit must be at least 1")
     held = _Source(source)
-    if model is not None and held.pack is None:
-        raise ValueError("a model embeds a pack: make one (facebench.pack), or give embeddings")
     statuses, counts = np.unique(held.statuses, return_counts=True)
     fields = {
         "name": os.path.basename(os.path.normpath(held.path)),
@@ -330,25 +324,22 @@ def describe(
         "labels": None,
         "printed": _printed(),
     }
-    if model is not None:
-        from facebench import embedding
-
-        embedded = embedding.extract(model, held.pack, threads=threads, progress=progress)
-        fields["labels"] = _labels(held, held.used, embedded.values[held.used], limit)
-    elif embeddings is not None:
-        read = read_embeddings(path_text(embeddings, "embeddings"))
-        fields["labels"] = _labels(held, *_rows(held, read, embeddings), limit)
+    if embeddings is not None:
+        fields["labels"] = _labels(held, *_rows(held, embeddings), limit)
     return Description(fields)
 
 
-def _rows(held, read, path):
+def _rows(held, embeddings):
     """Which images have an embedding, and the embeddings."""
+    is_set = isinstance(embeddings, EmbeddingSet)
+    read = embeddings if is_set else read_embeddings(path_text(embeddings, "embeddings"))
+    place = "embeddings" if is_set else embeddings
     good = np.flatnonzero(np.asarray(read.status) == int(SampleStatus.ok))
     at = {read.names[i]: i for i in good}
     known = [i for i in held.used if held.names[i] in at]
     if not known:
         raise Error(
-            f"{path}: has no embedding of an image of {held.path}; the first of these is "
+            f"{place}: has no embedding of an image of {held.path}; the first of these is "
             f"'{held.names[held.used[0]]}'"
         )
     return np.array(known), read.values[[at[held.names[i]] for i in known]]

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("facebench._full")
 
-from facebench import Error, datasets, images
+from facebench import Error, datasets, embedding, images
 from facebench.cli.app import app
 from facebench.io import EmbeddingSet, write_embeddings
 from typer.testing import CliRunner
@@ -119,17 +119,14 @@ def test_a_pack_a_table_and_a_model(folder, tmp_path):
     lines += [f"Person_9/{k}.png,{20 + k},{k if k else ''}" for k in range(28)]
     (tmp_path / "facts.csv").write_text("\n".join(lines) + "\n")
     colour = lambda batch: batch.mean((1, 2)).astype(np.float32)  # noqa: E731
-    options = {"csv": tmp_path / "facts.csv", "column": ["age"], "model": colour}
+    embeddings = embedding.extract(colour, datasets.Pack(tmp_path / "web.h5"))
+    options = {"csv": tmp_path / "facts.csv", "column": ["age"], "embeddings": embeddings}
     found = datasets.describe(tmp_path / "web.h5", **options)
     assert (found.people, found.images, found.grey) == (10, 60, 0.25)
     measures = {m["name"]: m for m in found.measures}
     assert "sharpness" in measures and "yaw" not in measures
     assert measures["age"]["images"] == 28 and measures["age"]["quantiles"]["0.5"] == 33.5
     assert found.labels["images"] == 58
-    with pytest.raises(ValueError, match="a model embeds a pack"):
-        datasets.describe(folder, model=colour)
-    with pytest.raises(ValueError, match="one of them"):
-        datasets.describe(tmp_path / "web.h5", model=colour, embeddings="e.h5")
     (tmp_path / "other.csv").write_text("name,age\nx.png,3\n")
     with pytest.raises(Error, match=r"names no image of .*'x.png'"):
         datasets.describe(folder, csv=tmp_path / "other.csv")
@@ -140,3 +137,5 @@ def test_on_the_command_line(folder, tmp_path):
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0 and "What web is like" in result.output
     assert "Wang" in (tmp_path / "page.html").read_text()
+    words = ["data", "describe", "web.h5", "--model", "m.onnx", "--embeddings", "e.h5"]
+    assert "one of them" in CliRunner().invoke(app, words).stderr

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "facebench/core/error.h"
+#include "facebench/core/numbers.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/metrics/template_fusion.h"
@@ -211,12 +212,11 @@ namespace {
 // Letters in lower case, digits, and '?' for a character outside ASCII; all else is left out.
 std::string seen_letters(std::string_view text) {
   std::string seen;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0xC0)
+  for (const char c : lower_ascii(text)) {
+    if (static_cast<unsigned char>(c) >= 0xC0)
       seen.push_back('?');
-    else if (byte < 0x80 && std::isalnum(byte))
-      seen.push_back(static_cast<char>(std::tolower(byte)));
+    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+      seen.push_back(c);
   }
   return seen;
 }

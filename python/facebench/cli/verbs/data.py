@@ -161,7 +161,6 @@ def convert(
     lambda: keywords(
         facebench.datasets.describe,
         embeddings=option("Embeddings of the images: how sure the labels are.", Path),
-        model=option("The same of a pack, which this model embeds.", metavar="MODEL"),
         csv=option("A table of numbers of the images, such as age or yaw.", Path),
         column=option("With --csv: those of its columns.", list[str]),
         key=option("With --csv: the column that names images. Default: the first."),
@@ -171,11 +170,21 @@ def convert(
 )
 def describe(
     source: argument("A pack, a folder of people, or an archive.", Path),
+    model: option(
+        "In place of embeddings, of a pack: the model that makes them.", metavar="MODEL"
+    ) = None,
     out: option("Also write a page.", Path, metavar="FILE.html") = None,
     **options,
 ):
     """What a training set is like: people, pictures, labels. Beside those of Wang & Guo."""
-    description = facebench.datasets.describe(source, progress=make_progress(), **options)
+    if model is not None:
+        if options["embeddings"] is not None:
+            raise ValueError("--embeddings, or --model, which makes them: one of them")
+        pack = facebench.datasets.Pack(source)
+        options["embeddings"] = facebench.embedding.extract(
+            model, pack, threads=options["threads"], progress=make_progress()
+        )
+    description = facebench.datasets.describe(source, **options)
     if out is not None:
         description.write_html(out)
     return description
