@@ -43,8 +43,9 @@ LIBRARIES = {
     "c10/": TORCH,
 }
 # Not public, and used above their floor all the same. Vectors have internal linkage and ask for a
-# set of instructions: the kernels of every floor are made of them, and chosen in one way. The list of torch's operations
-# serves every floor that has torch. Archives are unfolded as lists of pairs are.
+# set of instructions: the kernels of every floor are made of them, and chosen in one way. The list
+# of torch's operations serves every floor that has torch. Archives are unfolded as lists of pairs
+# are.
 SHARED = {
     "facebench/core/internal/kernel_choice.h",
     "facebench/core/internal/vectors.h",
