@@ -177,6 +177,9 @@ def test_some_faces_are_made_again(faces, tmp_path):
     (out / "embeddings.h5").unlink()
     io.write_embeddings(out / "embeddings.h5", io.EmbeddingSet(oracle, kept.names))
     assert again()["same"] is False and "5 of 5 differ" in again()["detail"]
+    (out / "embeddings.h5").unlink()
+    io.write_embeddings(out / "embeddings.h5", io.EmbeddingSet(oracle[:, :40], kept.names))
+    assert again()["same"] is False and "has 40 numbers a face" in again()["detail"]
 
 
 def test_nothing_is_replaced_unasked(faces, tmp_path):
