@@ -318,9 +318,7 @@ def inject(options):
         losses += case.losses
         numbers = [*(case.counts[call] for call in CALLS), len(limits), case.faults]
         counts = "".join(f"{number:8}" for number in [*numbers, len(case.losses)])
-        print(f"{verb.name:10}{counts}", flush=True)
-    for loss in losses:
-        print(loss)
+        print("\n".join([f"{verb.name:10}{counts}", *case.losses]), flush=True)
     return losses
 
 

@@ -88,11 +88,7 @@ Opened open_dataset(hid_t file, std::string_view name, std::uint64_t file_size,
                     const std::string& where) {
   if (!path_exists(file, name, where)) fail(where, "there is no such dataset");
   Opened d;
-  // Without a cache chunks that are not filtered are read where they lie. Of one in the cache the
-  // library believes how many bytes the index says it has (H5D__chunk_lock).
-  const Id access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_chunk_cache(access, 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT);
-  d.dataset = Id(H5Dopen2(file, std::string(name).c_str(), access), H5Dclose);
+  d.dataset = Id(H5Dopen2(file, std::string(name).c_str(), H5P_DEFAULT), H5Dclose);
   if (!d.dataset) fail(where, fmt::format("cannot open this dataset: {}", library_message()));
   d.type = Id(H5Dget_type(d.dataset), H5Tclose);
   const Id space(H5Dget_space(d.dataset), H5Sclose);
@@ -127,9 +123,9 @@ Opened open_dataset(hid_t file, std::string_view name, std::uint64_t file_size,
   return d;
 }
 
-std::vector<std::string> read_fixed_texts(const Opened& d, std::uint64_t file_size,
+std::vector<std::string> read_fixed_texts(hid_t file, const Opened& d, std::uint64_t file_size,
                                           const std::string& where) {
-  check_chunks(d.dataset, d.facts.shape, d.element_bytes, file_size, where);
+  check_chunks(file, d.dataset, d.facts.shape, d.element_bytes, file_size, where);
   const std::size_t width = d.element_bytes;
   std::vector<char> bytes(d.facts.elements * width);
   if (H5Dread(d.dataset, d.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)
@@ -205,7 +201,7 @@ class LibrarySource final : public H5Source {
     if (d.facts.elements != elements || d.facts.type != type)
       fail(where(path_, name), "changed while it was read");
     if (elements == 0) return;
-    check_chunks(d.dataset, d.facts.shape, d.element_bytes, file_size_, where(path_, name));
+    check_chunks(file_, d.dataset, d.facts.shape, d.element_bytes, file_size_, where(path_, name));
     if (H5Dread(d.dataset, native_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0)
       fail(where(path_, name), fmt::format("cannot be read: {}", library_message()));
   }
@@ -215,9 +211,10 @@ class LibrarySource final : public H5Source {
     const Opened d = open(name);
     if (d.facts.type != H5Type::text) fail(where(path_, name), "changed while it was read");
     if (d.facts.elements == 0) return {};
-    return H5Tis_variable_str(d.type) > 0 ? read_variable_texts(file_, d.dataset, d.facts.elements,
-                                                                file_size_, where(path_, name))
-                                          : read_fixed_texts(d, file_size_, where(path_, name));
+    return H5Tis_variable_str(d.type) > 0
+               ? read_variable_texts(file_, d.dataset, d.facts.elements, file_size_,
+                                     where(path_, name))
+               : read_fixed_texts(file_, d, file_size_, where(path_, name));
   }
 
  private:

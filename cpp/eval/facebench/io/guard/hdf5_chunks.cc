@@ -78,8 +78,8 @@ std::vector<std::byte> unfiltered(std::vector<std::byte> bytes, hid_t properties
   return bytes;
 }
 
-void check_chunks(hid_t dataset, std::span<const std::int64_t> shape, std::uint64_t element_bytes,
-                  std::uint64_t file_bytes, const std::string& where) {
+void check_chunks(hid_t file, hid_t dataset, std::span<const std::int64_t> shape,
+                  std::uint64_t element_bytes, std::uint64_t file_bytes, const std::string& where) {
   const Id properties(H5Dget_create_plist(dataset), H5Pclose);
   if (H5Pget_layout(properties) != H5D_CHUNKED) return;
   hsize_t sides[H5S_MAX_RANK];
@@ -97,8 +97,7 @@ void check_chunks(hid_t dataset, std::span<const std::int64_t> shape, std::uint6
   // The library keeps some hundred bytes for each, and its address takes eight in the file.
   if (!fits || chunks > std::max<std::uint64_t>(1, file_bytes / sizeof(haddr_t)))
     fail(where, fmt::format("is in more chunks than a file of {} bytes can hold", file_bytes));
-  if (H5Pget_nfilters(properties) == 0) return;  // read where they lie
-
+  const bool filtered = H5Pget_nfilters(properties) > 0;
   std::vector<hsize_t> corner(shape.size());
   for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
     bool reaches_beyond = false;
@@ -107,17 +106,18 @@ void check_chunks(hid_t dataset, std::span<const std::int64_t> shape, std::uint6
       corner[i] = rest % along(i) * sides[i];
       reaches_beyond |= corner[i] + sides[i] > static_cast<hsize_t>(shape[i]);
     }
-    hsize_t stored = 0;
-    // Of one that was never written; where the index is damaged, reading says so.
-    if (H5Dget_chunk_storage_size(dataset, corner.data(), &stored) < 0) continue;
-    if (stored == 0 || stored > file_bytes)
-      refuse(where, fmt::format("a chunk of {} bytes in a file of {}", stored, file_bytes));
-    std::vector<std::byte> bytes(stored);
-    std::uint32_t mask = 0;
-    if (H5Dread_chunk(dataset, H5P_DEFAULT, corner.data(), &mask, bytes.data()) < 0)
-      refuse(where, library_message());
-    if (reaches_beyond && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0) mask = ~0u;
-    unfiltered(std::move(bytes), properties, mask, chunk_bytes, where);
+    auto stored = stored_chunk(file, dataset, corner.data());
+    if (!stored) continue;  // where the index is damaged, reading says so
+    if (reaches_beyond && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0) stored->mask = ~0u;
+    if (!filtered) {
+      if (stored->bytes != chunk_bytes)
+        refuse(where, "a chunk has not the size that it should have");
+      continue;
+    }
+    if (stored->bytes > file_bytes) refuse(where, "a chunk is larger than the file");
+    std::vector<std::byte> bytes(stored->bytes);
+    if (!read_bytes(file, stored->address, bytes)) refuse(where, "a chunk is not in the file");
+    unfiltered(std::move(bytes), properties, stored->mask, chunk_bytes, where);
   }
 }
 

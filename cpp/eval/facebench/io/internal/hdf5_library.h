@@ -104,10 +104,20 @@ bool read_through_own_driver(hid_t access, std::optional<std::span<const std::by
 // Bytes of a file that was opened so. false where they are not all there.
 bool read_bytes(hid_t file, std::uint64_t address, std::span<std::byte> out);
 
+// Where a chunk lies by the dataset's index, which is not to be believed, and which filters it went
+// without. No value for one that was never written, or that the library does not find. The library
+// has no function that says so without a walk through the whole index: it is asked to read the
+// chunk, and the driver writes down what it is asked for in place of reading.
+struct StoredChunk {
+  std::uint64_t address = 0, bytes = 0;
+  std::uint32_t mask = 0;
+};
+std::optional<StoredChunk> stored_chunk(hid_t file, hid_t dataset, const hsize_t* corner);
+
 // Throws Error where a chunk of a dataset does not hold the bytes of one, or would unpack to more
 // (guard/hdf5_chunks.cc). To be asked before the library reads.
-void check_chunks(hid_t dataset, std::span<const std::int64_t> shape, std::uint64_t element_bytes,
-                  std::uint64_t file_bytes, const std::string& where);
+void check_chunks(hid_t file, hid_t dataset, std::span<const std::int64_t> shape,
+                  std::uint64_t element_bytes, std::uint64_t file_bytes, const std::string& where);
 
 // The bytes of a chunk without the filters that were applied to it: all but those of the mask.
 // Throws Error where they are not `chunk_bytes`.
