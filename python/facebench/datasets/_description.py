@@ -6,7 +6,7 @@ import numpy as np
 
 from facebench import _eval, _library, images, protocols
 from facebench.core import Error
-from facebench.core._arguments import path_text
+from facebench.core._arguments import of_kind, path_text
 from facebench.io import EmbeddingSet, SampleStatus, read_embeddings
 from facebench.reports.page import Report, Section, bullets, table_block, text
 
@@ -305,7 +305,7 @@ def describe(
     >>> found.people, found.images, found.depth["mean"], found.grey
     (20, 40, 2.0, 0.0)
     """
-    if limit < 1:
+    if of_kind(limit, int, "limit") < 1:
         raise ValueError("limit must be at least 1")
     held = _Source(source)
     statuses, counts = np.unique(held.statuses, return_counts=True)

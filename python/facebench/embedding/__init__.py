@@ -252,6 +252,7 @@ def convert(
     'sum'
     """
     path, drop = Path(weights), listed(drop, "drop")
+    of_kind(network, (str, type(None)), "network")
     if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
         raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
     if not os.path.exists(path):

@@ -14,7 +14,7 @@ import numpy as np
 
 from facebench._library import full
 from facebench.core import Error, _entry_points
-from facebench.core._arguments import brief, cut, type_text
+from facebench.core._arguments import brief, cut, of_kind, type_text
 from facebench.core._files import MOST, open_file, read_bytes
 from facebench.io import read_safetensors, sha256_file, write_safetensors
 
@@ -166,6 +166,7 @@ class OnnxEmbedder(_NetworkEmbedder):
         self._sha256 = sha256_file(path)
         outside = _external_data(path)
         outputs = [o.name for o in self._session.get_outputs()]
+        of_kind(output, (str, type(None)), "output")
         if output is not None and output not in outputs:
             names = cut(", ".join(outputs))
             raise ValueError(f"{path} has no output {brief(output)!r}; it has {names}")

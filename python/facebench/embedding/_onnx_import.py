@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from facebench.core import Error
-from facebench.core._arguments import brief, cut
+from facebench.core._arguments import brief, cut, of_kind
 from facebench.embedding import _onnx_file
 
 # Numbers of a layer's result, and of all constants that nodes compute: a small file can join a
@@ -74,6 +74,7 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
     inputs = [name for name in file.inputs if name not in file.tensors]
     if len(inputs) != 1 or not file.outputs:
         raise Error(f"{path}: has {len(inputs)} inputs and {len(file.outputs)} outputs, not one")
+    of_kind(output, (str, type(None)), "output")
     if output is not None and output not in file.outputs:
         known = cut(", ".join(file.outputs))
         raise ValueError(f"{path} has no output {brief(output)!r}; it has {known}")

@@ -1,7 +1,7 @@
 """Tables for papers: a row for each system, a column for each number."""
 
 from facebench import _eval
-from facebench.core._arguments import brief, listed, one_of
+from facebench.core._arguments import brief, listed, of_kind, one_of
 from facebench.core._rows import entries
 from facebench.protocols import protocol_metrics
 from facebench.reports.escape import escape_latex, escape_markdown
@@ -173,6 +173,7 @@ def system_table(
     """
     one_of(format, ("markdown", "latex"), "the format of systems in rows")
     one_of(interval, INTERVALS, "interval")
+    of_kind(baseline, (str, type(None)), "baseline")
     folders = as_list(runs)
     titles = listed(titles, "titles") or _eval.run_titles(folders)
     if len(titles) != len(folders):

@@ -299,7 +299,7 @@ def _interval(row):
 
 def trainings_table(trainings, format="markdown", titles=None) -> str:
     """Trainings side by side as text: markdown, or csv with a row for each logged step."""
-    if format == "csv":
+    if of_kind(format, str, "format") == "csv":
         return _csv(["training", *TRAINING_COLUMNS], training_rows(trainings, titles))
     if format != "markdown":
         raise ValueError(

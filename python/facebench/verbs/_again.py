@@ -67,8 +67,11 @@ def _compared(run, root, count, model, threads, progress):
         pipeline.pack("folder", Path(work) / "images", now, threads=threads, **prepared)
         embeddings = pipeline.embed(model, now, threads=threads, progress=progress, **extract)
         crops = datasets.Pack(now).images[:]
-    if made.dim != kept.dim:
-        return False, f"embeddings.h5 has {kept.dim} numbers a face, the model gives {made.dim}"
+    if embeddings.dim != kept.dim:
+        return (
+            False,
+            f"embeddings.h5 has {kept.dim} numbers a face, the model gives {embeddings.dim}",
+        )
     wrong = []
     for place, k in enumerate(drawn):
         name = then.names[k]

@@ -56,6 +56,7 @@ def report(
     """
     runs = as_list(runs)
     one_of(rows, ("metrics", "systems"), "rows")
+    of_kind(format, str, "format")
     of_kind(against, (str, os.PathLike, type(None)), "against")
     if any(map(is_training, runs)):
         if against or rows != "metrics" or paper:

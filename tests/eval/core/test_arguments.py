@@ -267,10 +267,15 @@ def test_an_array_where_a_word_a_switch_or_a_list_is_wanted(tmp_path):
         "drop": lambda: facebench.embedding.convert("w.pth", network="small4", drop=array),
         "subtitle": lambda: facebench.reports.write_html("x.html", "", [], subtitle=array),
         "license": lambda: facebench.datasets.write_croissant("p.h5", tmp_path, license=array),
+        "network": lambda: facebench.embedding.convert("w.pth", network=array),
+        "baseline": lambda: facebench.reports.system_table([], baseline=array),
+        "limit": lambda: facebench.datasets.describe(tmp_path, limit=array),
         "faces": lambda: facebench.detection.select_face(shown, 8, 8),
     }.items():
         with pytest.raises(TypeError, match=f"^{name}: expected .* found an array"):
             call()
+    with pytest.raises(TypeError, match=r"^format: expected str, found an array"):
+        facebench.report([], format=array)
 
 
 def test_a_folder_of_photographs_says_how_far_it_is(tmp_path):
