@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-FOREIGN = re.compile(r"^_Z(T[ISTV])?N?K?(3fmt|4toml|4dlib|5Eigen)")
+FOREIGN = re.compile(r"^_Z(T[ISTV])?N?K?(3fmt|4toml|4dlib)")
 
 
 def said(*command) -> str:

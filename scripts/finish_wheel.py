@@ -28,7 +28,6 @@ from pathlib import Path
 COMPILED_IN = {
     "libtomlplusplus-dev": "toml++",
     "nlohmann-json3-dev": "nlohmann/json",
-    "libeigen3-dev": "Eigen",
     "libfmt-dev": "fmt",
 }
 COMPILED_INTO_FULL = {"libdlib-dev": "dlib"}

@@ -33,7 +33,6 @@ LIBRARIES = {
     "toml++/": {"io"},
     "hdf5.h": {"io"},
     "zlib.h": {"io", "images"},
-    "Eigen/": set(FLOORS) - {"core", "io"},
     "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline", "synthetic"},
     "turbojpeg.h": {"images"},
     "png.h": {"images"},
