@@ -88,7 +88,7 @@ def check_numbers(**given) -> None:
     >>> check_numbers(seconds=0.5, rounds=3)
     """
     for name, value in given.items():
-        if not _is_number(value):
+        if not _is_number(value) or isinstance(value, bool):
             raise TypeError(f"{name} must be a number, not {type_text(value)}")
         if not 0 <= value <= 1e15:
             raise ValueError(f"{name} must be from 0 to 10^15, not {float(value):g}")

@@ -231,6 +231,7 @@ def test_values_that_are_looked_at_late():
         lambda: facebench.training.validation(
             "lfw", 3
         ): "images must be a pack, its path, or a pair",
+        lambda: facebench.timing.bench_layers("small4", threads=True): "threads must be a number",
         lambda: facebench.detection.description("mtcnn"): "detector must be a Detector, not str",
         lambda: facebench.detection.detect(
             np.zeros((9, 9, 3), np.uint8), detector=3
