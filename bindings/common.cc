@@ -83,7 +83,7 @@ py::list options_fields(const OptionsSchema& schema) {
 }
 
 std::string options_doc(const OptionsSchema& schema) {
-  std::string doc = schema.doc + "\n\nFields:\n";
+  std::string doc = schema.doc + "\n\nAttributes:\n";
   for (const OptionField& f : schema.fields)
     doc += "    " + f.name + " (" + std::string(option_type_name(f.type)) +
            (f.optional ? ", optional" : ", default " + option_text(f.default_value)) +

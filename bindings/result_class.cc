@@ -53,7 +53,11 @@ void set_result(void* result, const ResultFields& fields, const py::dict& state)
 void define_property(const py::object& cls, const char* name, const py::cpp_function& get,
                      const py::object& set) {
   const py::handle property(reinterpret_cast<PyObject*>(&PyProperty_Type));
-  cls.attr(name) = property(get, set);
+  // The getter's text begins with a signature, which says nothing of a property.
+  const auto text = py::cast<std::string>(get.attr("__doc__"));
+  const std::size_t blank = text.find("\n\n");
+  cls.attr(name) =
+      property(get, set, py::none(), blank == std::string::npos ? "" : text.substr(blank + 2));
 }
 
 void define_result(const py::object& cls, const ResultFields& fields) {

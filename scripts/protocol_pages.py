@@ -6,6 +6,7 @@ Needs the light package alone: `PYTHONPATH=build/python python scripts/protocol_
 """
 
 import re
+from itertools import groupby, takewhile
 
 import generated_page
 from facebench import _eval, protocols
@@ -185,13 +186,28 @@ def index(specs):
     return "\n".join(lines).rstrip() + "\n"
 
 
+def navigation(specs):
+    """An entry for each protocol; those of one data set, by the first word of their ids, are folded
+    under the words that their titles begin with."""
+    for _, group in groupby(specs, lambda spec: spec.id.partition("_")[0]):
+        titles = {spec.id: spec.title for spec in group}
+        entries = [f"{title}: protocols/{name}.md" for name, title in titles.items()]
+        if len(entries) == 1:
+            yield f"      - {entries[0]}"
+            continue
+        words = zip(*(title.replace(",", " ,").split() for title in titles.values()), strict=False)
+        common = takewhile(lambda same: len(set(same)) == 1 and same[0] != ",", words)
+        yield f"      - {' '.join(word for word, *_ in common)}:"
+        yield from (f"          - {entry}" for entry in entries)
+
+
 def generated():
     """Path -> text of everything that is made."""
     specs = [protocols.load_protocol(p["name"]) for p in protocols.list_protocols()]
     result = {FOLDER / f"{spec.id}.md": page(spec) for spec in specs}
     result[FOLDER / "index.md"] = index(specs)
     site = ROOT / "mkdocs.yml"
-    nav = [f"      - {spec.title}: protocols/{spec.id}.md" for spec in specs]
+    nav = list(navigation(specs))
     result[site] = between(site.read_text(), "protocols", nav, site.name, "# {}")
     return result
 

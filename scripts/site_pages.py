@@ -138,7 +138,8 @@ def on_page_markdown(markdown, **_):
 
 
 def on_config(config):
-    """The pages that are made stand in the navigation, too."""
+    """The pages that are made stand in the navigation, too, and the version below each page."""
+    config.copyright = f"facebench {facebench.__version__}"
     (reference,) = (part["Reference"] for part in config.nav if "Reference" in part)
     for title, pages in (("Command line", command_line_pages()), ("Python", python_pages())):
         reference.append({title: [{name: path} for path, (name, _) in pages.items()]})
