@@ -11,6 +11,7 @@ import numpy as np
 from facebench import crops, detection, embedding, images
 from facebench._library import full
 from facebench.core import Error
+from facebench.core._arguments import of_kind
 from facebench.core._files import read_json
 from facebench.core._options import takes
 from facebench.core._progress import sink
@@ -28,6 +29,9 @@ class _Steps:
     """Detector, selection and crop: what the caller says, else the model, else the library."""
 
     def __init__(self, model, detector=None, selection=None, crop=None, crop_size=None):
+        for name, value in {"detector": detector, "selection": selection, "crop": crop}.items():
+            of_kind(value, (str, type(None)), name)
+        of_kind(crop_size, (int, tuple, type(None)), "crop_size")
         is_prepared = isinstance(model, embedding.Model) or getattr(model, "_prepared", False)
         options = model.options if isinstance(model, embedding.Model) else None
         if options is None and is_prepared:

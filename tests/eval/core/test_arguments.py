@@ -271,6 +271,8 @@ def test_an_array_where_a_word_a_switch_or_a_list_is_wanted(tmp_path):
         "network": lambda: facebench.embedding.convert("w.pth", network=array),
         "baseline": lambda: facebench.reports.system_table([], baseline=array),
         "limit": lambda: facebench.datasets.describe(tmp_path, limit=array),
+        "detector": lambda: facebench.compare("a", "b", model=len, detector=array),
+        "crop_size": lambda: facebench.compare("a", "b", model=len, crop_size=array),
         "faces": lambda: facebench.detection.select_face(shown, 8, 8),
     }.items():
         with pytest.raises(TypeError, match=f"^{name}: expected .* found an array"):
