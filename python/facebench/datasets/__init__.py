@@ -65,7 +65,7 @@ from facebench._full import (
 )
 from facebench.datasets._audit import audit_sheet
 from facebench.datasets._croissant import write_croissant
-from facebench.datasets._description import Description, describe
+from facebench.datasets._description import describe
 from facebench.datasets._overlap import find_overlap, read_person_names
 
 __all__ = [
@@ -73,7 +73,6 @@ __all__ = [
     "ConvertOptions",
     "Dataset",
     "DecodedImages",
-    "Description",
     "FaceNuisance",
     "ImageSource",
     "OverlapOptions",
