@@ -276,9 +276,13 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   if (!caching) info.circumstance.erase("cache");
   save_run(out, result, info, request.overwrite, [&](const fs::path& folder) {
     if (request.pages) request.pages(folder);
-    if (request.discard) return;
-    fs::rename(pack_path, folder / "pack.h5");
-    fs::rename(embeddings_path, folder / "embeddings.h5");
+    if (!request.discard) {
+      fs::rename(pack_path, folder / "pack.h5");
+      fs::rename(embeddings_path, folder / "embeddings.h5");
+    }
+    // Whoever is killed when the run is there leaves nothing beside it.
+    std::error_code ignored;
+    fs::remove_all(work.temporary(), ignored);
   });
   return result;
 }
