@@ -125,15 +125,16 @@ OTHER_SETTINGS = {
 @pytest.mark.parametrize("loss", [entry["name"] for entry in losses.list_losses()])
 def test_two_processes_equal_one_with_every_loss(tmp_path, loss):
     one, two = compare(tmp_path, loss=loss, **OTHER_SETTINGS.get(loss, {}))
-    # Centres: what two processes move adds up; a person on both counts a little more. With margins
-    # and scale the losses are large, and what rounding leaves of them grows from step to step.
-    # Each process's moving averages come from its own images.
-    averages = {"rel": 2e-2}
-    tolerance = {"center": {"abs": 2e-3}, "adaface": averages, "curricularface": averages}
-    # The angle's slope is steep near 0.
-    tolerance["combined"] = {"rel": 1e-4}
-    tolerance = tolerance.get(loss, {"abs": 1e-5, "rel": 1e-5})
-    assert two == pytest.approx(one, **tolerance)
+    # Centres: what two processes move adds up; a person on both counts a little more. Each
+    # process's moving averages come from its own images.
+    if loss in ("center", "adaface", "curricularface"):
+        tolerance = {"abs": 2e-3} if loss == "center" else {"rel": 2e-2}
+        assert two == pytest.approx(one, **tolerance)
+        return
+    assert two[:5] == pytest.approx(one[:5], rel=1e-6, abs=1e-6)
+    # Rounding grows from step to step, where scale and margin make the losses large faster: by
+    # which factor, the instruction set decides.
+    assert two == pytest.approx(one, rel=1e-3)
 
 
 @pytest.mark.slow
