@@ -47,8 +47,8 @@ struct Against {
   std::vector<std::size_t> others() const;
 };
 
-// Titles as for make_table(). Throws std::invalid_argument for unknown names of conditions or titles
-// (did you mean), and where the caller states a network or loss other than a manifest has.
+// Titles as for make_table(). Throws std::invalid_argument for unknown names of conditions or
+// titles (did you mean), and where the caller states a network or loss other than a manifest has.
 Against compare_with_published(std::span<const Run> runs,
                                std::shared_ptr<const Publication> publication,
                                const Conditions& stated = {}, std::vector<std::string> titles = {});
