@@ -31,6 +31,23 @@ def small_step(network="small4", **changes):
     return timing.bench_step(network, **settings)
 
 
+def test_a_network_of_one_channel(tmp_path):
+    """Shi et al. 2016, table 2: FCN-S has 26,752 inputs."""
+    rows = small_step("lenet5", network_options={"channels": 1}, mode="inference")["rows"]
+    assert rows[0]["status"] == "ok"
+    from facebench.cli.app import app
+    from typer.testing import CliRunner
+
+    words = "bench step lenet5 --batch 4 --iterations 3 --rounds 2 --threads 1 --set channels=1"
+    out = tmp_path / "bench"
+    done = CliRunner().invoke(app, [*words.split(), "--set", "classes=10", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    options = json.loads((out / "bench.json").read_text())["options"]
+    assert options["network_options"] == {"channels": 1} and options["classes"] == 10
+    images = small_step("lenet5", network_options={"channels": 1}, input="preloaded")["rows"]
+    assert images[0]["status"] == "failed" and "three channels" in str(images[0])
+
+
 # --- statistics -----------------------------------------------------------------------------------
 
 

@@ -115,6 +115,7 @@ class StepBench::Step {
     input_options_.source = options.input;
     input_options_.path = options.path.value_or("");
     input_options_.batch = options.batch;
+    input_options_.channels = network.channels;
     input_options_.height = height;
     input_options_.width = width;
     input_options_.words = network.words.value_or(0);
@@ -126,9 +127,11 @@ class StepBench::Step {
     input_options_.rank = communicator_->rank();
     input_options_.ranks = communicator_->size();
     input_ = make_step_input(input_options_);
+    ModelOptions model;
+    if (network.channels == 1) model.color = "gray";
     if (options.mode == "training")
-      learner_.emplace(recipe_, ModelOptions(), ImageShape{height, width}, input_->classes(),
-                       device_, *communicator_);
+      learner_.emplace(recipe_, model, ImageShape{height, width}, input_->classes(), device_,
+                       *communicator_);
     else
       make_inference_network();
     if (!input_->works()) fixed_ = move(input_->next());

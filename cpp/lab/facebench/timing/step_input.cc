@@ -44,11 +44,12 @@ class SyntheticInput : public StepInput {
       batch_.labels = at::randint(classes_, {n, o.words}, generator, whole);
       return;
     }
-    batch_.images = at::rand({n, 3, o.height, o.width}, generator, at::TensorOptions(at::kFloat))
-                        .mul_(2)
-                        .sub_(1)
-                        .contiguous(o.channels_last ? at::MemoryFormat::ChannelsLast
-                                                    : at::MemoryFormat::Contiguous);
+    batch_.images =
+        at::rand({n, o.channels, o.height, o.width}, generator, at::TensorOptions(at::kFloat))
+            .mul_(2)
+            .sub_(1)
+            .contiguous(o.channels_last ? at::MemoryFormat::ChannelsLast
+                                        : at::MemoryFormat::Contiguous);
     batch_.labels = at::randint(classes_, {n}, generator, whole);
   }
   Batch next() override { return batch_; }
@@ -199,6 +200,10 @@ std::unique_ptr<StepInput> make_step_input(const StepInputOptions& o) {
   if (o.words > 0 && o.source != "synthetic")
     throw std::invalid_argument(
         fmt::format("input '{}' has images, the network reads words (synthetic)", entry.name));
+  if (o.channels != 3 && o.source != "synthetic")
+    throw std::invalid_argument(
+        fmt::format("input '{}' has images of three channels, the network takes {} (synthetic)",
+                    entry.name, o.channels));
   if (o.classes < 1) throw std::invalid_argument("an input needs at least one class");
   return entry.make(o);
 }

@@ -16,6 +16,7 @@ struct StepInputOptions {
   std::string source = "synthetic";  // of step_inputs()
   std::filesystem::path path;        // a pack, or a folder of images; empty: none
   std::int64_t batch = 16;
+  int channels = 3;  // others: of noise alone
   int height = 112;
   int width = 112;
   int words = 0;                // of each sequence, in place of images; 0: images
@@ -49,7 +50,8 @@ struct StepInputEntry {
 // synthetic, preloaded, pack, files.
 const Table<StepInputEntry>& step_inputs();
 // Throws std::invalid_argument for an unknown source (did you mean), a path that is missing, words
-// of a source that has images alone, or a pack of another size; Error as the files do.
+// or other channels than three of a source of images, or a pack of another size; Error as the files
+// do.
 std::unique_ptr<StepInput> make_step_input(const StepInputOptions& options);
 
 // Seconds of each of `batches` batches, made while nothing else runs, after two that are not

@@ -13,12 +13,19 @@ InputSize = option("Side of the input; left out: the network's own.", int, min=1
 
 
 def step_options(size, device, setting):
-    """What both verbs say about a step."""
+    """What both verbs say about a step. What no step has, but a network, is set of the network."""
+    settings = common.parse_assignments(setting)
+    of_step, of_network = (
+        {field["name"] for field in options.fields()}
+        for options in (facebench.timing.StepOptions, facebench.nn.NetworkOptions)
+    )
+    network_options = {"height": size, "width": size} if size else {}
+    network_options |= {k: v for k, v in settings.items() if k in of_network - of_step}
     return {
-        "network_options": {"height": size, "width": size} if size else {},
+        "network_options": network_options,
         "device": common.check_device(device),
         "progress": make_progress(),
-        **common.parse_assignments(setting),
+        **{k: v for k, v in settings.items() if k not in network_options},
     }
 
 
@@ -43,7 +50,7 @@ def step(
     size: InputSize = None,
     python: option("ENGINE=PATH of an interpreter that has this engine.", list[str]) = None,
     setting: common.setting(
-        "NAME=VALUE of the step: classes, loss, input, path, precision, ..."
+        "NAME=VALUE of the step or network: classes, loss, input, precision, channels, ..."
     ) = None,
     seed: common.Seed = 0,
     threads: option("Worker threads: 1,2 or 1..32 by doubling; 0: one for each processor.") = "0",
