@@ -130,3 +130,12 @@ def test_a_file_that_asks_for_a_driver(tmp_path, reading):
     (tmp_path / "e.h5").write_bytes(data)
     with pytest.raises(Error, match="is one of several files"):
         fio.read_embeddings(tmp_path / "e.h5")
+
+
+def test_rows_of_no_numbers(tmp_path, reading):
+    """A file of two kilobytes holds as many of them as it says: they are not walked."""
+    with h5py.File(tmp_path / "e.h5", "w") as f:
+        f.create_dataset("embedding", shape=(1 << 40, 0), dtype=np.float64)
+        f["name"] = np.array([b"a"])
+    with pytest.raises(Error, match="/embedding has rows of no numbers"):
+        fio.read_embeddings(tmp_path / "e.h5")

@@ -85,8 +85,10 @@ EmbeddingSet read_embeddings(const std::filesystem::path& path) {
            "An HDF5 file of embeddings has /embedding, numbers (N, D), and /name, N texts; of "
            "arrays under other names make an .npz, whose names are looked for.");
   set.names = file.read_texts("/name");
-  set.values = read_values(file, set.names);
+  // Before the rows are looked at: of no numbers, a file holds as many as it says.
   const std::vector<std::int64_t> shape = file.shape("/embedding");
+  if (shape.size() == 2 && shape[1] == 0) fail(where, "/embedding has rows of no numbers");
+  set.values = read_values(file, set.names);
   set.dim = shape[1];
   if (file.has("/status")) {
     for (const std::uint8_t value : file.read<std::uint8_t>("/status", 1)) {
@@ -100,7 +102,6 @@ EmbeddingSet read_embeddings(const std::filesystem::path& path) {
   }
   if (file.has("/manifest")) set.manifest = file.read_json("/manifest");
   const auto rows = static_cast<std::size_t>(shape[0]);
-  if (set.dim == 0) fail(where, "/embedding has rows of no numbers");
   if (set.names.size() != rows || set.status.size() != rows)
     fail(where, fmt::format("/embedding has {} rows, /name {}, /status {}", rows, set.names.size(),
                             set.status.size()));
