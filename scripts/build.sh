@@ -7,26 +7,16 @@ advice="The first line with 'error' above says why."
 # The first time, what needs neither torch nor Python is compiled while they are fetched. The build of
 # the whole goes on from there: it compiles these files by the same commands.
 export CC=${CC:-cc} CXX=${CXX:-c++}  # not those that Python was built with
-light_log=$build/logs/light.log
 compile_light() {
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFACEBENCH_FULL=OFF -DFACEBENCH_PYTHON=OFF &&
     cmake --build "$build" --parallel "$jobs" --target facebench_eval
 }
-follow_light() {
-  tail --pid="$light" -n +1 -f "$light_log"
-  wait "$light"
-}
 if [ -d "$venv" ]; then
   scripts/environment.sh
 else
-  mkdir -p "$build/logs"
-  set -m  # a process group of its own, which ends with this script
-  compile_light >"$light_log" 2>&1 </dev/null &
-  set +m
-  light=$!
-  trap 'kill -- "-$light" 2>/dev/null || true' EXIT
+  begin "$build/logs/light.log" compile_light
   scripts/environment.sh
-  step "Compiling the light library" follow_light
+  step "Compiling the light library" follow
 fi
 
 sources=$(fingerprint CMakeLists.txt pyproject.toml README.md LICENSE cpp bindings python protocols scripts)

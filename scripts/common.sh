@@ -67,6 +67,24 @@ progress() { grep -oE '\[[0-9]+/[0-9]+\]' "$1" | tail -n 1 || true; }
 # A command that fails unexpectedly must not end the script without a word.
 trap 'printf "facebench: %s stopped at line %s: %s\n" "$0" "$LINENO" "$BASH_COMMAND" >&2' ERR
 
+# begin LOG COMMAND...: starts the command in a process group of its own, which ends with this script;
+# its output goes to a log. `follow` waits for it, as a step does for its command.
+begin() {
+  begun_log=$1
+  shift
+  mkdir -p "$(dirname "$begun_log")"
+  set -m
+  "$@" >"$begun_log" 2>&1 </dev/null &
+  set +m
+  begun=$!
+  trap end_begun EXIT
+}
+end_begun() { kill -- "-$begun" 2>/dev/null || true; }
+follow() {
+  tail --pid="$begun" -n +1 -f "$begun_log"
+  wait "$begun"
+}
+
 # One number for the names, sizes and times of all files below the given folders.
 fingerprint() {
   find "$@" -name __pycache__ -prune -o -type f -printf '%p %s %T@\n' | sort | sha256sum | cut -c1-64

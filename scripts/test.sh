@@ -4,17 +4,7 @@
 source "$(dirname "$0")/common.sh"
 kind=${1:-fast}
 # Packages are fetched while the C++ tests are compiled, which need none of them.
-environment_log=$build/logs/test-environment.log
-follow_environment() {
-  tail --pid="$environment" -n +1 -f "$environment_log"
-  wait "$environment"
-}
-mkdir -p "$build/logs"
-set -m  # a process group of its own, which ends with this script
-scripts/environment.sh test >"$environment_log" 2>&1 </dev/null &
-set +m
-environment=$!
-trap 'kill -- "-$environment" 2>/dev/null || true; rm -rf "${shared:-}"' EXIT
+begin "$build/logs/test-environment.log" scripts/environment.sh test
 if [ -n "${FACEBENCH_DATA:-}" ]; then
   export FACEBENCH_DATA
   say "real data: $FACEBENCH_DATA"
@@ -28,8 +18,9 @@ export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 # The library waits for the disk after each file that it writes; for those of tests memory will do.
 room=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1 || true)
 if [ -z "${TMPDIR:-}" ] && [ "${room:-0}" -ge 4 ]; then
-  shared=$(mktemp -d /dev/shm/facebench-XXXXXX)
-  export TMPDIR=$shared
+  TMPDIR=$(mktemp -d /dev/shm/facebench-XXXXXX)
+  export TMPDIR
+  trap 'end_begun; rm -rf "$TMPDIR"' EXIT
 fi
 failed=()
 
@@ -56,7 +47,7 @@ python_tests() {
 if [ "$kind" = fast ]; then
   advice="The first line with 'error' above says why."
   step "Building the C++ tests" cmake --build "$build" --parallel "$jobs"
-  step "Packages of the tests" follow_environment
+  step "Packages of the tests" follow
   rm -f build/logs/{ctest,pytest}*.{log,xml}
   cpp_tests ctest
   python_tests pytest -m "not slow"
@@ -72,7 +63,7 @@ print(*names[:names.index(core.active_isa())])'); do
     python_tests "pytest-$isa" -m "kernels and not slow" "${files[@]}"
   done
 else
-  step "Packages of the tests" follow_environment
+  step "Packages of the tests" follow
   python_tests pytest-slow -m slow
 fi
 

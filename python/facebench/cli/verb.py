@@ -128,9 +128,8 @@ def report_errors(function: Callable) -> Callable:
             place = f"{error.filename}: " if error.filename else ""
             raise ended(f"{place}{reason(error)}", EXIT_FAILED) from None
         except Exception as error:
-            of_typer = type(error).__module__.startswith(
-                ("typer", "click")
-            )  # exits and wrong options
+            # Exits and wrong options.
+            of_typer = type(error).__module__.startswith(("typer", "click"))
             if of_typer or os.environ.get("FACEBENCH_TRACEBACK"):
                 raise
             what = " ".join(f"{type(error).__name__}: {error}".split())

@@ -226,11 +226,10 @@ class Development:
 
     def crops_of_others(self) -> list[str]:
         """Which crops need points that this detector does not find, and which detector does."""
-        left_out = {}
-        for crop in () if self.cropped_already else CROPS:
-            if crop not in self.crops():
-                finders = [name for name in detection.list_detectors() if _finds(name, crop)]
-                left_out.setdefault(finders[0], []).append(crop)
+        crops, left_out = self.crops(), {}
+        for crop in () if self.cropped_already else (c for c in CROPS if c not in crops):
+            finders = [name for name in detection.list_detectors() if _finds(name, crop)]
+            left_out.setdefault(finders[0], []).append(crop)
         return [
             f"{' and '.join(crops)} could not be tried: defined by points that the detector "
             f"{self._detector} does not find. Try --detector {finder} too."

@@ -81,7 +81,7 @@ class Explanation(Report):
         sections.append(Section("Numbers", self._numbers()))
         if self.shares or self.unmade:
             sections.append(Section("Shares", self._shares()))
-        marked = [f"{side}: {w}" for side, summary in self.warnings.items() for w in summary]
+        marked = [f"{side}: {w}" for side, warnings in self.warnings.items() for w in warnings]
         if marked:
             sections.append(Section("Warnings of the runs", [bullets(marked)]))
         return sections

@@ -45,11 +45,11 @@ void check_embeddings(const EmbeddingSet& set, std::string_view where) {
 namespace {
 
 // /embedding as float32, which numbers of float64 are rounded to: numpy's default is what many
-// files hold.
-std::vector<float> read_values(const H5Reader& file, std::span<const std::string> names) {
+// files hold. Of rows of at least one number.
+std::vector<float> read_values(const H5Reader& file, std::span<const std::int64_t> shape,
+                               std::span<const std::string> names) {
   if (file.type("/embedding") != H5Type::float64) return file.read<float>("/embedding", 2);
   const std::vector<double> doubles = file.read<double>("/embedding", 2);
-  const std::vector<std::int64_t> shape = file.shape("/embedding");
   std::vector<float> values(doubles.begin(), doubles.end());
   const auto dim = static_cast<std::size_t>(shape[1]);
   for (std::size_t row = 0; row < static_cast<std::size_t>(shape[0]); ++row) {
@@ -88,7 +88,7 @@ EmbeddingSet read_embeddings(const std::filesystem::path& path) {
   // Before the rows are looked at: of no numbers, a file holds as many as it says.
   const std::vector<std::int64_t> shape = file.shape("/embedding");
   if (shape.size() == 2 && shape[1] == 0) fail(where, "/embedding has rows of no numbers");
-  set.values = read_values(file, set.names);
+  set.values = read_values(file, shape, set.names);
   set.dim = shape[1];
   if (file.has("/status")) {
     for (const std::uint8_t value : file.read<std::uint8_t>("/status", 1)) {

@@ -37,8 +37,8 @@ std::string wrapper_of(std::span<const NamedTensor> tensors, const Graph& graph,
                        std::string_view where) {
   std::set<std::string> expected;
   for (const TensorSpec& t : graph.tensors()) expected.insert(t.name);
-  std::map<std::string_view, std::size_t>
-      beginnings;  // tensors of the network under each beginning
+  // Tensors of the network under each beginning.
+  std::map<std::string_view, std::size_t> beginnings;
   for (const NamedTensor& t : tensors) {
     if (left_out(t.name, drop)) continue;
     const std::string_view name = t.name;

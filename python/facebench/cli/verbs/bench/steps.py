@@ -14,18 +14,19 @@ InputSize = option("Side of the input; left out: the network's own.", int, min=1
 
 def step_options(size, device, setting):
     """What both verbs say about a step. What no step has, but a network, is set of the network."""
-    settings = common.parse_assignments(setting)
     of_step, of_network = (
         {field["name"] for field in options.fields()}
         for options in (facebench.timing.StepOptions, facebench.nn.NetworkOptions)
     )
     network_options = {"height": size, "width": size} if size else {}
-    network_options |= {k: v for k, v in settings.items() if k in of_network - of_step}
+    step = {}
+    for name, value in common.parse_assignments(setting).items():
+        (network_options if name in of_network - of_step else step)[name] = value
     return {
         "network_options": network_options,
         "device": common.check_device(device),
         "progress": make_progress(),
-        **{k: v for k, v in settings.items() if k not in network_options},
+        **step,
     }
 
 
