@@ -18,16 +18,30 @@ constexpr bool kManyRegisters = FACEBENCH_LANES == 16;
   return Bits{} + *reinterpret_cast<const Word*>(p);
 }
 
+[[gnu::always_inline]] inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
+
+// x in all lanes, which the compiler must not know to be a constant: of a comparison with one it
+// makes two instructions, where there is one for the larger and the smaller of two numbers.
+[[gnu::always_inline]] inline Floats hidden(float x) {
+  Floats v = Floats{} + x;
+#if defined(__x86_64__)
+  asm("" : "+x"(v));
+#endif
+  return v;
+}
+
 // Comparisons are such that a NaN stays one.
 [[gnu::always_inline]] inline Floats activate(Floats v, Activation kind, Floats slope) {
   switch (kind) {
     case Activation::none:
       break;
     case Activation::relu:
-      return v < 0 ? Floats{} : v;
-    case Activation::relu6:
-      v = v < 0 ? Floats{} : v;
-      return v > 6 ? Floats{} + 6 : v;
+      return larger(v, hidden(0));
+    case Activation::relu6: {
+      const Floats six = hidden(6);
+      v = larger(v, hidden(0));
+      return six < v ? six : v;
+    }
     case Activation::prelu:
       return v < 0 ? v * slope : v;
   }
@@ -38,8 +52,6 @@ constexpr bool kManyRegisters = FACEBENCH_LANES == 16;
 [[gnu::always_inline]] inline Floats slope_of(const ActivationStage& stage, long channel) {
   return stage.kind == Activation::prelu ? load(stage.slope + channel) : Floats{};
 }
-
-[[gnu::always_inline]] inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
 
 }  // namespace
 }  // namespace facebench

@@ -20,6 +20,7 @@ constexpr int most_pixels(int blocks) {
   return blocks == 3 ? 4 : 6;
 }
 constexpr int kMostPixels = kManyRegisters ? 14 : 6;
+constexpr long kLine = 16;  // floats of a line of the caches
 constexpr int kUnrolledWords = kManyRegisters ? 4 : 8;
 
 // What follows the sums of most layers is applied before they leave the registers: the residual,
@@ -61,21 +62,41 @@ template <int kBlocks, int kRows, int kPixels>
           sums[b][p]);
 }
 
+// One turn of a slab's tiles: those over some blocks of the input.
+struct Turn {
+  int from = 0, to = 0;  // blocks
+  // Sums of tiles, one after the other, that an earlier turn left or a later one goes on with.
+  float* sums = nullptr;
+  bool begins = true, ends = true;
+  bool in_registers = true;
+  // The lines of the weights that come after those of a tap, of which each tile asks for its share:
+  // the floats to the next share, its lines, and the floats to the end of all.
+  long ahead = 0;
+  int lines = 0;
+  long ahead_end = 0;
+};
+
 // kRows rows of kPixels outputs from (y, x) on. Every output is the bias and then its products in
-// one order, whatever tile it is part of.
+// one order, whatever tile and turns it is part of.
 template <class Numbers, int kBlocks, int kRows, int kPixels, int kStep>
-void tile(const ConvWork& w, bool in_registers, long y, long x) {
+[[gnu::always_inline]] inline void tile(const ConvWork& w, const Turn& turn, long y, long x) {
   using Words = typename Numbers::Words;
+  using Sums = typename Numbers::Sums;
   constexpr int kWords = kLanes / Numbers::per_word;
-  typename Numbers::Sums sums[kBlocks][kRows * kPixels];
+  constexpr int kPixelsOfLine = kStep * kWords < kLine ? kLine / (kStep * kWords) : 1;
+  constexpr int kOutputs = kRows * kPixels;
+  Sums sums[kBlocks][kOutputs];
 #pragma GCC unroll 3
   for (int b = 0; b < kBlocks; ++b)
 #pragma GCC unroll 14
-    for (int p = 0; p < kRows * kPixels; ++p) sums[b][p] = Numbers::begin(w, b * kLanes);
+    for (int p = 0; p < kOutputs; ++p)
+      sums[b][p] = turn.begins ? Numbers::begin(w, b * kLanes)
+                               : load<Sums>(turn.sums + (b * kOutputs + p) * kLanes);
 
   const long row = w.in.row * w.window.step_down;
-  const float* in = w.in.data + y * row + x * (kStep * kWords);
-  auto weights = static_cast<const float*>(w.weights);
+  const float* in = w.in.data + turn.from * w.in.block + y * row + x * (kStep * kWords);
+  const float* weights = static_cast<const float*>(w.weights) +
+                         turn.from * w.window.count * (kWords * kBlocks * kLanes);
   // Of one word of each pixel.
   const auto products = [&](const float* from) [[gnu::always_inline]] {
     Words of[kBlocks];
@@ -92,21 +113,22 @@ void tile(const ConvWork& w, bool in_registers, long y, long x) {
       }
   };
   const long* const taps_end = w.window.taps + w.window.count;
-  for (int block = 1; block <= w.in_blocks; ++block, in += w.in.block) {
-    const bool last = block == w.in_blocks;
-    if (!last) {
+  for (int block = turn.from + 1; block <= turn.to; ++block, in += w.in.block) {
+    if (block != turn.to) {
       // The next block lies elsewhere: no processor foresees it.
 #pragma GCC unroll 2
       for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 14
-        for (int p = 0; p < kPixels; ++p)
+        for (int p = 0; p < kPixels; p += kPixelsOfLine)
           __builtin_prefetch(in + w.in.block + r * row + p * kStep * kWords);
     }
     // One loop over the taps, and one whose count the compiler knows: what is kept of loops around
     // it would leave the few registers and cost a tenth of the time.
-    if (!last || w.last_words == kWords) {
+    if (block != w.in_blocks || w.last_words == kWords) {
       for (const long* tap = w.window.taps; tap != taps_end; ++tap) {
         const float* from = in + *tap;
+        for (int line = 0; line < turn.lines; ++line)
+          __builtin_prefetch(weights + turn.ahead + line * kLine);
 #pragma GCC unroll kUnrolledWords
         for (int c = 0; c < kWords; ++c, ++from, weights += kBlocks * kLanes) products(from);
       }
@@ -117,54 +139,69 @@ void tile(const ConvWork& w, bool in_registers, long y, long x) {
       }
     }
   }
-  Floats ends[kBlocks][kRows * kPixels];
+  if (!turn.ends) {
+#pragma GCC unroll 3
+    for (int b = 0; b < kBlocks; ++b)
+#pragma GCC unroll 14
+      for (int p = 0; p < kOutputs; ++p) store(turn.sums + (b * kOutputs + p) * kLanes, sums[b][p]);
+    return;
+  }
+  Floats ends[kBlocks][kOutputs];
 #pragma GCC unroll 3
   for (int b = 0; b < kBlocks; ++b)
 #pragma GCC unroll 14
-    for (int p = 0; p < kRows * kPixels; ++p) ends[b][p] = Numbers::end(w, b * kLanes, sums[b][p]);
-  if (in_registers) {
+    for (int p = 0; p < kOutputs; ++p) ends[b][p] = Numbers::end(w, b * kLanes, sums[b][p]);
+  if (turn.in_registers) {
     finish_in_registers<kBlocks, kRows, kPixels>(w, ends, y, x);
     return;
   }
-  alignas(64) float kept[kBlocks * kRows * kPixels * kLanes];
+  alignas(64) float kept[kBlocks * kOutputs * kLanes];
 #pragma GCC unroll 3
   for (int b = 0; b < kBlocks; ++b)
 #pragma GCC unroll 14
-    for (int p = 0; p < kRows * kPixels; ++p)
-      store(kept + (b * kRows * kPixels + p) * kLanes, ends[b][p]);
+    for (int p = 0; p < kOutputs; ++p) store(kept + (b * kOutputs + p) * kLanes, ends[b][p]);
   for (int r = 0; r < kRows; ++r)
-    finish(w, kept + r * kPixels * kLanes, kBlocks, kRows * kPixels, kPixels, y + r, x);
+    finish(w, kept + r * kPixels * kLanes, kBlocks, kOutputs, kPixels, y + r, x);
 }
 
-using Tile = void (*)(const ConvWork&, bool, long, long);
+// `count` tiles side by side: with 64 channels a call for each would take a fortieth more.
+template <class Numbers, int kBlocks, int kRows, int kPixels, int kStep>
+void tiles(const ConvWork& w, Turn& turn, long y, long x, long count) {
+  for (const long end = x + count * kPixels; x < end; x += kPixels) {
+    tile<Numbers, kBlocks, kRows, kPixels, kStep>(w, turn, y, x);
+    if (turn.sums) turn.sums += kBlocks * kRows * kPixels * kLanes;
+    turn.ahead += turn.lines * kLine;
+    if (turn.ahead >= turn.ahead_end) turn.lines = 0;
+  }
+}
+
+using TilesOf = void (*)(const ConvWork&, Turn&, long, long, long);
 
 template <class Numbers, int kBlocks, int kRows, int kStep>
 struct Tiles {
-  Tile of[kMostPixels + 1] = {};
+  TilesOf of[kMostPixels + 1] = {};
   constexpr Tiles() { add<most_pixels(kBlocks) / kRows>(); }
   template <int kPixels>
   constexpr void add() {
-    of[kPixels] = tile<Numbers, kBlocks, kRows, kPixels, kStep>;
+    of[kPixels] = tiles<Numbers, kBlocks, kRows, kPixels, kStep>;
     if constexpr (kPixels > 1) add<kPixels - 1>();
   }
 };
 
+constexpr long rounded_up(long count, long of) { return (count + of - 1) / of; }
+
+// Rows [from, to), in tiles of about the same size over one row or two.
 template <class Numbers, int kBlocks, int kStep>
-void conv_rows(const ConvWork& w, long from, long to) {
+void conv_turn(const ConvWork& w, Turn turn, long from, long to) {
   static constexpr Tiles<Numbers, kBlocks, 1, kStep> kOne;
   static constexpr Tiles<Numbers, kBlocks, 2, kStep> kTwo;
-  const bool in_registers = finishes_in_registers(w);
-  const auto tiles = [](long width, long most) { return (width + most - 1) / most; };
-  // Tiles of about the same size, over one row or two.
-  const auto row = [&](const auto& sizes, long most, long width, long y) {
-    for (long t = 0, x = 0, count = tiles(width, most); t < count; ++t) {
-      const long end = width * (t + 1) / count;
-      sizes.of[end - x](w, in_registers, y, x);
-      x = end;
-    }
-  };
   constexpr long kMost = most_pixels(kBlocks);
-  const bool pairs = tiles(w.width, kMost / 2) < 2 * tiles(w.width, kMost);
+  const auto row = [&](const auto& sizes, long most, long width, long y) {
+    const long count = rounded_up(width, most), least = width / count, wide = width % count;
+    sizes.of[least](w, turn, y, 0, count - wide);
+    if (wide > 0) sizes.of[least + 1](w, turn, y, (count - wide) * least, wide);
+  };
+  const bool pairs = rounded_up(w.width, kMost / 2) < 2 * rounded_up(w.width, kMost);
   for (long y = from; y < to;) {
     if (pairs && y + 2 <= to && (y + 2) * w.width <= w.pixels) {
       row(kTwo, kMost / 2, w.width, y);
@@ -173,6 +210,41 @@ void conv_rows(const ConvWork& w, long from, long to) {
     }
     row(kOne, kMost, y * w.width + w.width <= w.pixels ? w.width : w.pixels - y * w.width, y);
     ++y;
+  }
+}
+
+// Weights of a slab that the second cache does not keep are read in turns, each of which fits the
+// first cache and serves so many pixels, whose sums wait for the next.
+constexpr long kTurnFloats = 8 << 10;
+constexpr long kTurnPixels = 224;
+
+template <class Numbers, int kBlocks, int kStep>
+void conv_rows(const ConvWork& w, long from, long to) {
+  constexpr long kTapFloats = kLanes / Numbers::per_word * kBlocks * kLanes;
+  const long of_block = w.window.count * kTapFloats, all = w.in_blocks * of_block;
+  const bool turns = all > 2 * kTurnFloats && w.width <= kTurnPixels;
+  const long count = turns ? rounded_up(all, kTurnFloats) : 1;
+  const long rows = turns ? kTurnPixels / w.width : to - from;
+  alignas(64) float sums[kTurnPixels * kBlocks * kLanes];
+  Turn turn;
+  turn.in_registers = finishes_in_registers(w);
+  for (long y = from; y < to; y += rows) {
+    const long end = y + rows < to ? y + rows : to;
+    for (long t = 0; t < count; ++t) {
+      turn.from = static_cast<int>(w.in_blocks * t / count);
+      turn.to = static_cast<int>(w.in_blocks * (t + 1) / count);
+      turn.begins = t == 0;
+      turn.ends = t + 1 == count;
+      turn.sums = turns ? sums : nullptr;
+      turn.lines = 0;
+      if (!turn.ends || (w.weights_follow && y == from)) {
+        turn.ahead = (turn.to - turn.from) * of_block;
+        turn.ahead_end = turn.ahead + kTapFloats;
+        const long shares = rounded_up((end - y) * w.width, most_pixels(kBlocks));
+        turn.lines = static_cast<int>(rounded_up(kTapFloats / kLine, shares));
+      }
+      conv_turn<Numbers, kBlocks, kStep>(w, turn, y, end);
+    }
   }
 }
 

@@ -132,15 +132,14 @@ class InferenceEngine::Pass {
     const BlockView v = view(value, arena);
     const long lanes = plan_.lanes;
     const auto [from, to] = share_of(blocks(value), part_, parts_);
-    const auto clear = [](float* at, long count) { std::fill_n(at, count, 0.0F); };
+    // The border at the right of a row and that at the left of the next one lie together.
+    const long left = h.left * lanes, right = h.right * lanes, width = h.width * lanes;
     for (long b = from; b < to; ++b) {
-      float* first = v.data + b * v.block - h.left * lanes;
-      clear(first - h.top * v.row, h.top * v.row);
-      for (long y = 0; y < h.height; ++y) {
-        clear(first + y * v.row, h.left * lanes);
-        clear(first + y * v.row + (h.left + h.width) * lanes, h.right * lanes);
-      }
-      clear(first + h.height * v.row, h.bottom * v.row);
+      const long above = h.top * v.row + left;
+      float* at = v.data + b * v.block - above;
+      at = std::fill_n(at, above, 0.0F) + width;
+      for (long y = 1; y < h.height; ++y) at = std::fill_n(at, right + left, 0.0F) + width;
+      std::fill_n(at, right + h.bottom * v.row, 0.0F);
     }
   }
 
@@ -237,6 +236,8 @@ class InferenceEngine::Pass {
     const auto rows_of = [&](long k, std::size_t i, long from, long to) {
       const Slab& slab = step.slabs[static_cast<std::size_t>(k)];
       point(w, step, slab, arenas[i], inputs[i]);
+      const bool first = i == 0 && from == ys.first;
+      w.weights_follow = first && k + 1 < slabs.second;
       kernel(step).run(w, slab.blocks, from, to);
     };
     if (by_chunk) {
@@ -351,6 +352,7 @@ class InferenceEngine::Pass {
       for (long p = 0; p < form.parts; ++p) {
         product.weights = words_of(step.weights) + slab.weights +
                           p * step.in_blocks * words(step) * slab.blocks * lanes;
+        product.weights_follow = k + 1 < slabs.second || p + 1 < form.parts;
         product.in = {inputs + p * v.inputs_part, v.inputs_block, 0};
         product.out = {sums + p * v.sums_part, v.sums_block, 0};
         kernel(step).run(product, slab.blocks, 0, 1);

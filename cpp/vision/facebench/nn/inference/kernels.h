@@ -52,6 +52,8 @@ struct ConvWork {
   int last_words = 0;  // of the last block
   Window window;
   const void* weights = nullptr;  // words: (in_blocks, window, words, slab's blocks, lanes)
+  // The next call's weights lie behind these and are asked of memory meanwhile.
+  bool weights_follow = false;
   const float* bias = nullptr;
   // Of bytes, whose sums are integers: what these begin with, and what they are multiplied by
   // before the bias is added.
