@@ -184,6 +184,14 @@ void bind_network(py::module_& m) {
 }
 
 void bind_inference_network(py::module_& m) {
+  m.def(
+      "precision_cost",
+      [](const std::string& precision) {
+        return precision_cost(inference_precisions().at(precision).precision);
+      },
+      py::arg("precision"),
+      "A sentence on what a precision costs on this processor where it gains little there; else "
+      "empty.");
   py::class_<InferenceNetwork>(m, "InferenceNetwork",
                                "A network frozen for inference: batch norms folded, NHWC, packed "
                                "weights. Its numbers differ "

@@ -91,6 +91,14 @@ def parse_request(options: dict[str, Any]) -> None:
         options["detector_options"] = parse_assignments(options["detector_options"])
 
 
+def say_cost(precision: str, device: str = "cpu") -> None:
+    """Say what a precision costs on this processor, before anything is computed."""
+    from facebench import nn  # needs torch
+
+    if device == "cpu" and (cost := nn.precision_cost(precision)):
+        complain(cost)
+
+
 def complain(text: str) -> None:
     print(f"facebench: {shown(text)}", file=sys.stderr, flush=True)
 

@@ -24,6 +24,7 @@ NetworkOptions = full.NetworkOptions
 list_networks = full.networks
 list_initializers = full.initializers
 count_rules = full.count_rules
+precision_cost = full.precision_cost
 
 __all__ = [
     "Graph",
@@ -37,6 +38,7 @@ __all__ = [
     "export_onnx",
     "list_initializers",
     "list_networks",
+    "precision_cost",
 ]
 
 

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.kernels
 torch = pytest.importorskip("torch")
 
 import facebench  # noqa: E402
-from facebench import Error, embedding, io  # noqa: E402
+from facebench import Error, embedding, io, nn  # noqa: E402
 from facebench.cli.app import app  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
@@ -98,6 +98,12 @@ def test_what_has_no_lower_precision_says_so(model):
         embed(model, images, "bfloat")
 
 
+def test_what_it_costs_is_said_where_no_instruction_is_made_for_it():
+    assert nn.precision_cost("float32") == ""
+    own = str(facebench.core.active_isa()) == "avx512bf16"
+    assert [bool(nn.precision_cost(precision)) for precision in LOWER] == [not own, not own]
+
+
 def test_runs_say_it_and_do_not_take_each_others_embeddings(model, tmp_path):
     root, path, cache = tmp_path / "faces", tmp_path / "m.safetensors", tmp_path / "cache"
     few = facebench.datasets.SyntheticOptions(people=20, images=2, size=96, pairs_per_fold=1)
@@ -123,6 +129,7 @@ def test_the_command_line(tmp_path):
     facebench.pack("lfw", tmp_path / "faces", pack, detector="none", crop_size=64)
     result = CliRunner().invoke(app, ["quantize", str(plain), str(pack), "--out", str(ready)])
     assert result.exit_code == 0 and "5 layers" in result.output, result.output
+    assert ("int8 gains little" in result.output) == bool(nn.precision_cost("int8"))
     assert len(embedding.load_model(ready).input_ranges) == 5
     out = tmp_path / "e.h5"
     options = ["embed", str(ready), str(pack), "--precision", "int8", "--out", str(out)]

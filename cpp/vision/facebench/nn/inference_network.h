@@ -29,8 +29,8 @@ class InferenceEngine;
 //             layer's input has (InputRanges) evenly, and weights -127 to 127, evenly for each
 //             output channel; what lies outside of a range becomes its end. Sums are exact. Layers
 //             that read the images and linear layers are bfloat16. Up to four times as many
-//             multiply-adds a second where the processor has AVX-512 VNNI and BF16; much slower
-//             than float32 elsewhere.
+//             multiply-adds a second where the processor has AVX-512 VNNI and BF16, elsewhere up to
+//             twice as many.
 enum class InferencePrecision { float32, bfloat16, int8 };
 
 // The least and the largest number that a layer reads, by the layer's name.
@@ -46,6 +46,8 @@ struct InferencePrecisionEntry {
   InferencePrecision precision;
 };
 const Table<InferencePrecisionEntry>& inference_precisions();
+// A sentence on what a precision costs on this processor where it gains little there; else empty.
+std::string precision_cost(InferencePrecision precision);
 
 // One pass over a value: a layer, with those that are computed along with it.
 struct InferenceStep {

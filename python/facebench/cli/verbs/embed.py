@@ -28,6 +28,7 @@ def embed(
 
     common.parse_request(options)
     common.add_settings(options, setting)
+    common.say_cost(options["precision"], options["device"])
     source = facebench.embedding.load_embedder(model, **_foreign.take_pixels(options))
     name = "-".join(filter(None, (Path(model).stem, shard.replace("/", "-of-"))))
     path = common.out_path(out, "embed", name, ".h5")

@@ -21,6 +21,7 @@ def quantize(
 
     The weights stay as they are: the new file differs in what it knows of its layers' inputs.
     """
+    common.say_cost("int8")
     loaded = facebench.embedding.load_model(model)
     source = facebench.datasets.Pack(pack)
     facebench.embedding.quantize(

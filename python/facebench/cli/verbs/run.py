@@ -38,6 +38,7 @@ def run(
 
     common.parse_request(options)
     common.add_settings(options, setting)
+    common.say_cost(options["precision"], options["device"])
     if cache and no_cache:
         raise ValueError("--cache and --no-cache are both given")
     if cache is None and not no_cache and not options["discard"]:

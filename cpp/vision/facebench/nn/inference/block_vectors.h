@@ -20,13 +20,19 @@ constexpr bool kManyRegisters = FACEBENCH_LANES == 16;
 
 [[gnu::always_inline]] inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
 
-// x in all lanes, which the compiler must not know to be a constant: of a comparison with one it
-// makes two instructions, where there is one for the larger and the smaller of two numbers.
+// Takes from the compiler what it knows of v, so that it computes with it as is written here.
+template <class Vector>
+[[gnu::always_inline]] inline void forget(Vector& v) {
+#if defined(__x86_64__)
+  asm("" : "+v"(v));
+#endif
+}
+
+// x in all lanes. Of a comparison with a constant the compiler makes two instructions, where there
+// is one for the larger or smaller of two numbers.
 [[gnu::always_inline]] inline Floats hidden(float x) {
   Floats v = Floats{} + x;
-#if defined(__x86_64__)
-  asm("" : "+x"(v));
-#endif
+  forget(v);
   return v;
 }
 

@@ -19,6 +19,7 @@ struct FloatNumbers {
 }  // namespace
 
 extern const ConvKernel FACEBENCH_FOR_ISA(kConvKernel);
-const ConvKernel FACEBENCH_FOR_ISA(kConvKernel) = {conv<FloatNumbers>, nullptr};
+const ConvKernel FACEBENCH_FOR_ISA(kConvKernel) = {FloatNumbers::per_word, conv<FloatNumbers>,
+                                                   nullptr};
 
 }  // namespace facebench

@@ -57,10 +57,9 @@ struct InferenceEngine::Workspace {
 // One step for some images, or one of several threads' part of it.
 class InferenceEngine::Pass {
  public:
-  Pass(const Plan& plan, const InferenceKernels& kernels, const at::Tensor& images,
-       Workspace& workspace, int part, int parts)
+  Pass(const Plan& plan, const at::Tensor& images, Workspace& workspace, int part, int parts)
       : plan_(plan),
-        kernels_(kernels),
+        kernels_(*plan.kernels),
         images_(images),
         workspace_(workspace),
         part_(part),
@@ -111,11 +110,9 @@ class InferenceEngine::Pass {
   const Home& home(int value) const {
     return plan_.homes[at_index(plan_.places[at_index(value)].home)];
   }
-  const ConvKernel& kernel(const Step& step) const {
-    return *kernels_.conv[static_cast<int>(step.precision)];
-  }
+  const ConvKernel& kernel(const Step& step) const { return plan_.conv_kernel(step); }
   // Of a block's pixel.
-  long words(const Step& step) const { return plan_.lanes / per_word(step.precision); }
+  long words(const Step& step) const { return plan_.lanes / kernel(step).per_word; }
   long blocks(int value) const { return (shape(value).channels + plan_.lanes - 1) / plan_.lanes; }
 
   BlockView view(int value, float* arena) const {
@@ -496,7 +493,6 @@ class InferenceEngine::Pass {
 
 InferenceEngine::InferenceEngine(Plan plan)
     : plan_(std::move(plan)),
-      kernels_(inference_kernels()),
       group_(std::clamp<std::size_t>(static_cast<std::size_t>(kGroupFloats / plan_.arena), 1,
                                      kMostInGroup)) {}
 
@@ -518,7 +514,7 @@ void InferenceEngine::give_back(std::unique_ptr<Workspace> workspace) const {
 void InferenceEngine::run_images(const at::Tensor& images, std::int64_t from, std::int64_t to,
                                  float* out, double* seconds) const {
   std::unique_ptr<Workspace> workspace = take();
-  Pass pass(plan_, kernels_, images, *workspace, 0, 1);
+  Pass pass(plan_, images, *workspace, 0, 1);
   const std::int64_t size = element_count(plan_.result_shape);
   for (std::int64_t first = from; first < to; first += static_cast<std::int64_t>(group_)) {
     const auto count = std::min(group_, static_cast<std::size_t>(to - first));
@@ -543,7 +539,7 @@ void InferenceEngine::run_together(const at::Tensor& images, std::int64_t image,
   std::vector<Pass> passes;
   for (int t = 0; t < threads; ++t) {
     workspaces.push_back(take());
-    passes.emplace_back(plan_, kernels_, images, *workspaces.back(), t, threads);
+    passes.emplace_back(plan_, images, *workspaces.back(), t, threads);
   }
   const std::vector<float*> arena{workspaces[0]->arena(0, plan_.arena)};
   for (std::size_t s = 0; s < plan_.steps.size(); ++s)

@@ -43,7 +43,6 @@ class InferenceEngine {
                     double* seconds) const;
 
   Plan plan_;
-  const InferenceKernels& kernels_;
   std::size_t group_;  // images that go through the shared steps in turn
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Workspace>> free_;

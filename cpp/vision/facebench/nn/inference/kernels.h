@@ -31,10 +31,10 @@ struct ActivationStage {
 };
 
 // A convolution multiplies floats, or numbers of lower precision, of which a word of 32 bits holds
-// `per_word`: two bfloat16 or four bytes, neighbouring channels, the first in the lowest bits. What
-// a word has beyond the channels is zero in the weights.
+// several: two bfloat16, four bytes, or two bytes as 16 bits where no instruction multiplies four;
+// neighbouring channels, the first in the lowest bits. What a word has beyond the channels is zero
+// in the weights.
 constexpr int kPrecisions = 3;  // float32, bfloat16, int8 (nn/precision.h)
-constexpr int kPerWord[kPrecisions] = {1, 2, 4};
 
 // A float x as a byte: x * scale + zero, rounded to nearest and limited to 0..255.
 struct ByteScale {
@@ -150,8 +150,9 @@ struct PointwiseWork {
   ActivationStage activation;
 };
 
-// What conv_kernels.cc, pair_kernels.cc, quad_kernels.cc and winograd_kernels.cc add to the others.
+// What conv_kernels.cc, pair_kernels.cc, byte_kernels.cc and winograd_kernels.cc add to the others.
 struct ConvKernel {
+  int per_word;
   // Rows [from, to) of one slab of `blocks` blocks.
   void (*run)(const ConvWork& work, int blocks, long from, long to);
   // The words of so many neighbouring pixels of one block; null for floats.

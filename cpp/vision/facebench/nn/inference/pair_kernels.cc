@@ -33,6 +33,7 @@ void pair_words(const float* in, long pixels, const ByteScale&, void* out) {
 }  // namespace
 
 extern const ConvKernel FACEBENCH_FOR_ISA(kPairKernel);
-const ConvKernel FACEBENCH_FOR_ISA(kPairKernel) = {conv<PairNumbers>, pair_words};
+const ConvKernel FACEBENCH_FOR_ISA(kPairKernel) = {PairNumbers::per_word, conv<PairNumbers>,
+                                                   pair_words};
 
 }  // namespace facebench

@@ -19,9 +19,6 @@ namespace facebench {
 // The place of a node or value in a vector.
 inline std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 
-// Numbers of a word of 32 bits that the kernels multiply.
-inline long per_word(InferencePrecision precision) { return kPerWord[static_cast<int>(precision)]; }
-
 // How many tiles of Winograd's method so many outputs are along an axis.
 inline long tiles_of(long outputs, const WinogradAxis& axis) {
   return (outputs + axis.outputs - 1) / axis.outputs;
@@ -90,7 +87,8 @@ struct Step {
 };
 
 struct Plan {
-  long lanes = 0;
+  const InferenceKernels* kernels = nullptr;
+  long lanes = 0;  // of the kernels
   std::vector<ValueShape> values;
   std::vector<Place> places;  // by value
   std::vector<Home> homes;
@@ -98,6 +96,9 @@ struct Plan {
   int result = -1;
   Shape result_shape;
   long arena = 0;  // floats of one image
+  const ConvKernel& conv_kernel(const Step& step) const {
+    return *kernels->conv[static_cast<int>(step.precision)];
+  }
   // From here on a step's weights are more than its values: it runs for many images in turn.
   std::size_t shared_from = 0;
 };
@@ -108,8 +109,8 @@ struct Plan {
 // images and linear layers are bfloat16. `ranges`, for int8, are of the graph's layers; throws
 // std::invalid_argument where one is missing.
 std::optional<Plan> make_plan(const Graph& graph, std::span<const std::vector<at::Tensor>> layers,
-                              int result, long lanes, InferencePrecision precision,
-                              const InputRanges& ranges);
+                              int result, const InferenceKernels& kernels,
+                              InferencePrecision precision, const InputRanges& ranges);
 
 // The parts of make_plan. Chooses the steps; false where an operation is not covered.
 bool plan_steps(const Graph& graph, std::span<const std::vector<at::Tensor>> layers, int result,

@@ -231,11 +231,12 @@ void set_precision(const Graph& graph, InferencePrecision precision, const Input
 }  // namespace
 
 std::optional<Plan> make_plan(const Graph& graph, std::span<const std::vector<at::Tensor>> layers,
-                              int result, long lanes, InferencePrecision precision,
-                              const InputRanges& ranges) {
+                              int result, const InferenceKernels& kernels,
+                              InferencePrecision precision, const InputRanges& ranges) {
   const c10::NoGradGuard no_grad;
   Plan plan;
-  plan.lanes = lanes;
+  plan.kernels = &kernels;
+  plan.lanes = kernels.lanes;
   if (!plan_steps(graph, layers, result, plan)) return std::nullopt;
   for (Step& step : plan.steps) {
     set_precision(graph, precision, ranges, step);

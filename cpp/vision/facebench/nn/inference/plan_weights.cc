@@ -10,16 +10,18 @@
 namespace facebench {
 namespace {
 
-// Up to kPerWord numbers, `apart` from each other, as the word that kernels multiply.
-std::int32_t word_of(const float* numbers, long count, long apart, InferencePrecision precision) {
+// Up to `each` numbers, `apart` from each other, as the word that kernels multiply.
+std::int32_t word_of(const float* numbers, long count, long apart, InferencePrecision precision,
+                     long each) {
   if (precision == InferencePrecision::float32) return std::bit_cast<std::int32_t>(*numbers);
+  const long bits = 32 / each;
   std::uint32_t word = 0;
   for (long i = 0; i < count; ++i) {
     const float number = numbers[i * apart];
-    if (precision == InferencePrecision::bfloat16)
-      word |= std::uint32_t{c10::BFloat16(number).x} << (16 * i);
-    else
-      word |= std::uint32_t{static_cast<std::uint8_t>(static_cast<std::int8_t>(number))} << (8 * i);
+    const std::uint32_t whole = precision == InferencePrecision::bfloat16
+                                    ? std::uint32_t{c10::BFloat16(number).x}
+                                    : static_cast<std::uint32_t>(static_cast<int>(number));
+    word |= (whole & ((1U << bits) - 1)) << (bits * i);
   }
   return static_cast<std::int32_t>(word);
 }
@@ -27,16 +29,15 @@ std::int32_t word_of(const float* numbers, long count, long apart, InferencePrec
 // Rows of weights (out, in, taps) in the order that a slab is read: for each block of input
 // channels and tap (or, of Winograd's parts, for each part and block) its words, each with all
 // rows. A row below zero is zeros.
-void order_slab(const float* weights, long in, long taps, const Step& step, long lanes,
+void order_slab(const float* weights, long in, long taps, const Step& step, long lanes, long each,
                 const std::vector<long>& rows, std::int32_t* to) {
-  const long each = per_word(step.precision);
   const auto channels = [&](long first, long tap) {
     const long end = std::min(first + lanes, in);
     for (long c = first; c < end; c += each)
       for (const long row : rows)
         *to++ = row < 0 ? 0
                         : word_of(weights + (row * in + c) * taps + tap, std::min(each, end - c),
-                                  taps, step.precision);
+                                  taps, step.precision, each);
   };
   if (step.winograd >= 0) {
     for (long tap = 0; tap < taps; ++tap)
@@ -117,14 +118,14 @@ std::vector<Slab> pairs_of_halves(long count) {
 }
 
 void pack_conv(const at::Tensor& weights, const at::Tensor& bias, const ValueShape& in, long out,
-               long lanes, Step& step) {
+               long lanes, long each, Step& step) {
   const long of_group = out / step.groups;
   const long blocks = (of_group + lanes - 1) / lanes;
   at::Tensor w = step.winograd < 0 ? weights.flatten(2).contiguous()
                                    : winograd_weights(weights, kWinogradForm[step.winograd]);
   if (step.precision == InferencePrecision::int8) w = byte_weights(w, step);
   const long in_size = w.size(1), taps = w.size(2);
-  const long words = (step.in_blocks - 1) * lanes / per_word(step.precision) + step.last_words;
+  const long words = (step.in_blocks - 1) * lanes / each + step.last_words;
   std::vector<std::vector<long>> rows;  // by slab
   std::vector<std::int64_t> all_rows;   // of all slabs; what is none of the output's: out
   long weights_size = 0;
@@ -156,13 +157,14 @@ void pack_conv(const at::Tensor& weights, const at::Tensor& bias, const ValueSha
   }
   auto* const packed = step.weights.data_ptr<std::int32_t>();
   const auto* const from = w.const_data_ptr<float>();
-  at::parallel_for(
-      0, static_cast<std::int64_t>(rows.size()), 1, [&](std::int64_t k, std::int64_t end) {
-        for (; k < end; ++k) {
-          const auto i = static_cast<std::size_t>(k);
-          order_slab(from, in_size, taps, step, lanes, rows[i], packed + step.slabs[i].weights);
-        }
-      });
+  at::parallel_for(0, static_cast<std::int64_t>(rows.size()), 1,
+                   [&](std::int64_t k, std::int64_t end) {
+                     for (; k < end; ++k) {
+                       const auto i = static_cast<std::size_t>(k);
+                       order_slab(from, in_size, taps, step, lanes, each, rows[i],
+                                  packed + step.slabs[i].weights);
+                     }
+                   });
 }
 
 // (blocks, height, width, lanes) of (channels, 1, height, width).
@@ -220,9 +222,10 @@ void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan
     w = w.permute({0, 3, 1, 2}).reshape({out, in.channels, w.size(2), 1});
   }
   step.in_blocks = static_cast<int>((w.size(1) + lanes - 1) / lanes);
-  const long last = w.size(1) - (step.in_blocks - 1) * lanes, each = per_word(step.precision);
+  const long last = w.size(1) - (step.in_blocks - 1) * lanes;
+  const long each = plan.conv_kernel(step).per_word;
   step.last_words = static_cast<int>((last + each - 1) / each);
-  pack_conv(w, bias, in, out, lanes, step);
+  pack_conv(w, bias, in, out, lanes, each, step);
 }
 
 }  // namespace facebench

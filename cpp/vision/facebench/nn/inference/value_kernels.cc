@@ -122,13 +122,13 @@ void larger_of_two(const PointwiseWork& w, long from, long to) {
 #endif
 extern const ConvKernel FACEBENCH_CONV_KERNEL;                     // conv_kernels.cc
 extern const ConvKernel FACEBENCH_FOR_ISA(kPairKernel);            // pair_kernels.cc
-extern const ConvKernel FACEBENCH_FOR_ISA(kQuadKernel);            // quad_kernels.cc
+extern const ConvKernel FACEBENCH_FOR_ISA(kByteKernel);            // byte_kernels.cc
 extern const WinogradKernels FACEBENCH_FOR_ISA(kWinogradKernels);  // winograd_kernels.cc
 
 extern const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels);
 const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels) = {
     kLanes,
-    {&FACEBENCH_CONV_KERNEL, &FACEBENCH_FOR_ISA(kPairKernel), &FACEBENCH_FOR_ISA(kQuadKernel)},
+    {&FACEBENCH_CONV_KERNEL, &FACEBENCH_FOR_ISA(kPairKernel), &FACEBENCH_FOR_ISA(kByteKernel)},
     &FACEBENCH_FOR_ISA(kWinogradKernels),
     depthwise,
     pool,
