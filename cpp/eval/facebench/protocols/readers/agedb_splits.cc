@@ -1,4 +1,11 @@
-#include "facebench/protocols/readers/agedb_splits.h"
+// AgeDB's splits: a MAT file of version 5 whose variable `splits` is a column of cells, one a fold;
+// each holds a structure of two fields, a cell array of two rows (first and second image of every
+// pair, each a structure whose first field is the name without extension and whose second is the
+// age, or the name itself) and a row of labels, 1 genuine and -1 (or 0) impostor. Fields count by
+// their order, not by name. Names begin with the person in the protocol's own folder of images and
+// with a number in the data set's. Source: public readers of the file, named in
+// tests/eval/protocols/release_pairs_test.cc; the data set is by Moschoglou et al., CVPR Workshops
+// 2017.
 
 #include <fmt/format.h>
 
@@ -7,11 +14,32 @@
 #include "facebench/io/mat5.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/readers/pair_collector.h"
+#include "facebench/protocols/readers/reader_entry.h"
+#include "facebench/protocols/readers/sample_names.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct AgedbSplitsOptions {
+  std::string file;
+  std::vector<std::string> other_names;
+  std::string variable = "splits";
+  std::string track = "pairs";
+  std::string suffix = ".jpg";
+  std::string identity = "first_word";
+  static void describe(OptionsBuilder<AgedbSplitsOptions>& o) {
+    o.name("agedb_splits", "AgeDB's splits.");
+    o.field("file", &AgedbSplitsOptions::file, "the MAT file").required = true;
+    o.field("other_names", &AgedbSplitsOptions::other_names, "other names that copies of it have");
+    o.field("variable", &AgedbSplitsOptions::variable, "the variable that holds the splits");
+    o.field("track", &AgedbSplitsOptions::track, "name of the track");
+    o.field("suffix", &AgedbSplitsOptions::suffix, "added to each name");
+    o.choice("identity", &AgedbSplitsOptions::identity, "how a name tells who it is",
+             identity_rules().names());
+  }
+};
 
 // Through structures and cells of a single element to what they hold.
 const MatArray& inside(const MatArray& array) {
@@ -22,11 +50,9 @@ const MatArray& inside(const MatArray& array) {
   return *at;
 }
 
-class AgedbReader : public TrialReader {
+class AgedbReader : public OptionsReader<AgedbSplitsOptions> {
  public:
-  explicit AgedbReader(AgedbSplitsOptions options) : options_(std::move(options)) {}
-
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override { return {options_.file}; }
   std::vector<std::string> missing(const fs::path& lists) const override {
     if (file_in(lists).empty()) return files();
@@ -98,14 +124,12 @@ class AgedbReader : public TrialReader {
                 fold * kPairs + static_cast<std::int64_t>(k));
     }
   }
-
-  AgedbSplitsOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_agedb_splits_reader(const TomlTable& table) {
-  return std::make_unique<AgedbReader>(read_options<AgedbSplitsOptions>(table));
+TrialReaderEntry agedb_splits_reader() {
+  return reader_entry<AgedbReader>("agedb_splits", "AgeDB's MAT file of splits");
 }
 
 }  // namespace facebench

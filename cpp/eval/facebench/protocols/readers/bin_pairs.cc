@@ -1,4 +1,8 @@
-#include "facebench/protocols/readers/bin_pairs.h"
+// InsightFace's test sets (io/verification_pack.h), which hold images and labels in one file: where
+// lists are looked for stands for that file, or a folder with it. Folds are consecutive blocks of
+// pairs, the first of them one longer where the pairs do not divide (sklearn's KFold without
+// shuffling, as verification.py does). Samples have the names that the archive gives its images;
+// people are known within a pair only.
 
 #include <fmt/format.h>
 
@@ -9,17 +13,29 @@
 #include "facebench/io/sha256.h"
 #include "facebench/io/verification_pack.h"
 #include "facebench/protocols/readers/pair_collector.h"
+#include "facebench/protocols/readers/reader_entry.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
 
-class BinReader : public TrialReader {
- public:
-  explicit BinReader(BinPairsOptions options) : options_(std::move(options)) {}
+struct BinPairsOptions {
+  std::string file;
+  std::string track = "pairs";
+  std::int64_t folds = 10;
+  static void describe(OptionsBuilder<BinPairsOptions>& o) {
+    o.name("bin", "InsightFace's test sets.");
+    o.field("file", &BinPairsOptions::file,
+            "its name in a folder, without .bin or .bin.xz; empty: the only one there");
+    o.field("track", &BinPairsOptions::track, "name of the track");
+    o.field("folds", &BinPairsOptions::folds, "consecutive blocks of pairs", 2, 1'000'000);
+  }
+};
 
-  Json options() const override { return options_to_json(options_); }
+class BinReader : public OptionsReader<BinPairsOptions> {
+ public:
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override {
     return {(options_.file.empty() ? "FILE" : options_.file) + ".bin"};
   }
@@ -73,15 +89,13 @@ class BinReader : public TrialReader {
     set.blemishes = blemishes.kinds();
     return set;
   }
-
- private:
-  BinPairsOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_bin_reader(const TomlTable& table) {
-  return std::make_unique<BinReader>(read_options<BinPairsOptions>(table));
+TrialReaderEntry bin_reader() {
+  return reader_entry<BinReader>(
+      "bin", "InsightFace's test sets: images and labels in one file, pairs in their order");
 }
 
 }  // namespace facebench

@@ -1,4 +1,9 @@
-#include "facebench/protocols/readers/blufr.h"
+// BLUFR (Liao et al., IJCB 2014): imageList (names NAME_0001.jpg), labels (a person for each), and
+// for each trial the images' places in that list, from 1 on: testIndex, galIndex, probIndex. A
+// track for each trial, trial1, trial2, ...: all pairs of its test images, or its probes searched
+// in its gallery. Errors: variables whose lengths disagree, names and labels that group the images
+// differently, a place outside of the list, that is no whole number or that is there twice in one
+// trial, a gallery or probe image that is no test image of the trial.
 
 #include <fmt/format.h>
 
@@ -12,12 +17,24 @@
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/identification_trials.h"
+#include "facebench/protocols/readers/reader_entry.h"
 #include "facebench/protocols/readers/sample_names.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct BlufrOptions {
+  std::string file = "blufr_lfw_config.mat";
+  std::string task = "verification";
+
+  static void describe(OptionsBuilder<BlufrOptions>& o) {
+    o.name("blufr", "BLUFR's random divisions of LFW.");
+    o.field("file", &BlufrOptions::file, "the MAT file of the toolkit");
+    o.choice("task", &BlufrOptions::task, "what a trial is", {"verification", "identification"});
+  }
+};
 
 class Config {
  public:
@@ -97,11 +114,9 @@ std::vector<std::int32_t> chosen(const MatArray& list, const std::vector<std::in
   return samples;
 }
 
-class BlufrReader : public TrialReader {
+class BlufrReader : public OptionsReader<BlufrOptions> {
  public:
-  explicit BlufrReader(BlufrOptions options) : options_(std::move(options)) {}
-
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override { return {options_.file}; }
 
   TrialSet read(const fs::path& lists) const override {
@@ -148,14 +163,13 @@ class BlufrReader : public TrialReader {
                fmt::format("trial {} has an image that is not among its test images", t + 1));
     return {name, std::move(trials)};
   }
-
-  BlufrOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_blufr_reader(const TomlTable& table) {
-  return std::make_unique<BlufrReader>(read_options<BlufrOptions>(table));
+TrialReaderEntry blufr_reader() {
+  return reader_entry<BlufrReader>(
+      "blufr", "BLUFR's MAT file: random divisions of LFW, pairs or gallery and probes");
 }
 
 }  // namespace facebench

@@ -1,4 +1,8 @@
-#include "facebench/protocols/readers/cfp_pairs.h"
+// The lists of Celebrities in Frontal-Profile, in Protocol/ or beside it: Pair_list_F.txt and
+// Pair_list_P.txt (image_list_F.txt and image_list_P.txt in some copies) hold `NUMBER PATH` in
+// every line, numbered from 1, paths from their own folder; Split/KIND/NN/same.txt and diff.txt, NN
+// from 01, hold pairs of such numbers, `A,B`. Source: the data set's Readme.txt (Sengupta et al.,
+// WACV 2016).
 
 #include <fmt/format.h>
 
@@ -11,11 +15,37 @@
 #include "facebench/io/text.h"
 #include "facebench/protocols/readers/list_file.h"
 #include "facebench/protocols/readers/pair_collector.h"
+#include "facebench/protocols/readers/reader_entry.h"
+#include "facebench/protocols/readers/sample_names.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct CfpPairsOptions {
+  std::string split;
+  std::string first;
+  std::string second;
+  std::int64_t folds = 10;
+  std::string track = "pairs";
+  std::string identity = "parent_folder";
+  static void describe(OptionsBuilder<CfpPairsOptions>& o) {
+    o.name("cfp_pairs", "Celebrities in Frontal-Profile.");
+    o.choice("split", &CfpPairsOptions::split, "the folder below Split", {"FF", "FP"}).required =
+        true;
+    o.choice("first", &CfpPairsOptions::first, "the image list that a pair's first number is of",
+             {"F", "P"})
+        .required = true;
+    o.choice("second", &CfpPairsOptions::second, "the image list that a pair's second number is of",
+             {"F", "P"})
+        .required = true;
+    o.field("folds", &CfpPairsOptions::folds, "folders of the split", 1, 99);
+    o.field("track", &CfpPairsOptions::track, "name of the track");
+    o.choice("identity", &CfpPairsOptions::identity, "how a name tells who it is",
+             identity_rules().names());
+  }
+};
 
 // The images of one list by their numbers.
 using NumberedImages = std::unordered_map<std::int64_t, std::string>;
@@ -48,11 +78,9 @@ NumberedImages read_images(const ListFile& text, Blemishes& blemishes) {
   return images;
 }
 
-class CfpReader : public TrialReader {
+class CfpReader : public OptionsReader<CfpPairsOptions> {
  public:
-  explicit CfpReader(CfpPairsOptions options) : options_(std::move(options)) {}
-
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override {
     std::vector<std::string> result;
     for (const std::string& kind : kinds()) result.push_back("Protocol/" + kNames[0] + kind + kTxt);
@@ -157,14 +185,13 @@ class CfpReader : public TrialReader {
            fmt::format("there is no image {}; the image list has {}", number, images.size()));
     return image->second;
   }
-
-  CfpPairsOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_cfp_pairs_reader(const TomlTable& table) {
-  return std::make_unique<CfpReader>(read_options<CfpPairsOptions>(table));
+TrialReaderEntry cfp_pairs_reader() {
+  return reader_entry<CfpReader>("cfp_pairs",
+                                 "CFP's numbered image lists and Split/FF or Split/FP");
 }
 
 }  // namespace facebench

@@ -1,4 +1,10 @@
-#include "facebench/protocols/readers/dfw.h"
+// Disguised Faces in the Wild: a file of N names, one a line, and a mask, N lines of N numbers
+// between blanks in the order of the names, that gives the kind of each pair. The protocol states
+// what each number means. Only entries above the diagonal count, each unordered pair once. People
+// follow from the mask: samples that genuine entries connect are one person. Folders do not tell,
+// because they also hold impersonators of their subject.
+// Source: Kushwaha et al., CVPR Workshops 2018, and public scripts of the challenge, which read the
+// files so.
 
 #include <fmt/format.h>
 
@@ -11,12 +17,37 @@
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/readers/list_file.h"
 #include "facebench/protocols/readers/mask_matrix.h"
+#include "facebench/protocols/readers/reader_entry.h"
 #include "facebench/protocols/readers/sample_names.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct DfwOptions {
+  std::string names;
+  std::string mask;
+  static void describe(OptionsBuilder<DfwOptions>& o) {
+    o.name("dfw", "Disguised Faces in the Wild; its tracks are [[reader.tracks]].");
+    o.field("names", &DfwOptions::names, "the file of names").required = true;
+    o.field("mask", &DfwOptions::mask, "the file of the mask").required = true;
+  }
+};
+
+struct DfwTrackOptions {
+  std::string name;
+  std::vector<std::int64_t> genuine;
+  std::vector<std::int64_t> impostor;
+  static void describe(OptionsBuilder<DfwTrackOptions>& o) {
+    o.name("a dfw track", "Which of the mask's values are a track.");
+    o.field("name", &DfwTrackOptions::name, "of the track").required = true;
+    o.field("genuine", &DfwTrackOptions::genuine, "the values that mean genuine", 0, 255).required =
+        true;
+    o.field("impostor", &DfwTrackOptions::impostor, "the values that mean impostor", 0, 255)
+        .required = true;
+  }
+};
 
 struct MaskTrack {
   DfwTrackOptions options;
@@ -192,8 +223,6 @@ class DfwReader : public TrialReader {
   std::vector<MaskTrack> tracks_;
 };
 
-}  // namespace
-
 std::unique_ptr<TrialReader> make_dfw_reader(const TomlTable& table) {
   std::vector<MaskTrack> tracks;
   for (const TomlTable& t : table.tables("tracks")) {
@@ -213,6 +242,13 @@ std::unique_ptr<TrialReader> make_dfw_reader(const TomlTable& table) {
   }
   if (tracks.empty()) table.fail_at("tracks", "no track is named");
   return std::make_unique<DfwReader>(read_options<DfwOptions>(table), std::move(tracks));
+}
+
+}  // namespace
+
+TrialReaderEntry dfw_reader() {
+  return {"dfw", "DFW's list of names and its mask, an entry for each pair of them",
+          make_dfw_reader};
 }
 
 }  // namespace facebench

@@ -1,4 +1,11 @@
-#include "facebench/protocols/readers/folders.h"
+// People of one's own: a folder for each person, images in it (.jpg, .jpeg, .png, .pgm, .ppm, .pnm
+// in any case; files and folders that begin with a point are passed over, other files and folders
+// are skipped and noted). Every image is compared with every other (dense track `verification`);
+// the first image of everybody who has two or more is a gallery in which all others are searched
+// (`identification`; images of people with a single image are non-mated probes).
+//
+// Of files with equal bytes the first counts if all are one person's, else none does; a note says
+// so. Errors: fewer than two people, nobody with two images, more than `max_images` images.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,18 +19,27 @@
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/identification_trials.h"
+#include "facebench/protocols/readers/reader_entry.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
 
+struct FoldersOptions {
+  std::int64_t max_images = 20'000;
+  static void describe(OptionsBuilder<FoldersOptions>& o) {
+    o.name("folders", "A folder for each person.");
+    o.field("max_images", &FoldersOptions::max_images,
+            "more are an error: the scores of all their searches are kept", 2, 100'000);
+  }
+};
+
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with("."); }
 
-class FoldersReader : public TrialReader {
+class FoldersReader : public OptionsReader<FoldersOptions> {
  public:
-  explicit FoldersReader(FoldersOptions options) : options_(options) {}
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override { return {}; }
   std::vector<std::string> missing(const fs::path& lists) const override {
     std::error_code ignored;
@@ -158,14 +174,13 @@ class FoldersReader : public TrialReader {
                       gone, example));
     return fmt::format("{} images, SHA-256 of their names and hashes: {}.", kept, all.hex());
   }
-
-  FoldersOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_folders_reader(const TomlTable& table) {
-  return std::make_unique<FoldersReader>(read_options<FoldersOptions>(table));
+TrialReaderEntry folders_reader() {
+  return reader_entry<FoldersReader>("folders",
+                                     "people of one's own: a folder for each, with images in it");
 }
 
 }  // namespace facebench

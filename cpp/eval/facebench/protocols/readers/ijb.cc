@@ -1,4 +1,23 @@
-#include "facebench/protocols/readers/ijb.h"
+// IJB-B and IJB-C in either packaging; which it is, files tell that are there.
+//
+// As InsightFace packs them (folder meta/; text, single blanks, no header), recognised by
+// P_face_tid_mid.txt (image, template, medium). P_name_5pts_score.txt (image, five points, score of
+// the detection) has the same images row by row; rows out of step are an Error with both lines.
+// P_template_pair_label.txt: two templates and 1 or 0. Source: insightface,
+// recognition/_evaluation_/ijb/ijb_evals.py.
+//
+// As NIST gave them out (folder protocols/; CSV): a row of P_1N_gallery_G1.csv, P_1N_gallery_G2.csv
+// and P_1N_probe_mixed.csv is an image of a template, with TEMPLATE_ID, SUBJECT_ID, FILENAME (or
+// FILE) and SIGHTING_ID (or MEDIA_ID), which is the medium; P_11_G1_G2_matches.csv has two
+// templates a line without header. A file with several subjects is FILE#SUBJECT_ID. No detector
+// scores. Source: bob.db.ijbc, query.py.
+//
+// 1:1 verification, one track "verification". People are the subjects; in InsightFace's packaging
+// what genuine comparisons connect.
+//
+// 1:N identification of the mixed probes, a track for each gallery, by its name; or, pooled, one
+// track "G1+G2". InsightFace's packaging has the CSV files too, and of them TEMPLATE_ID and
+// SUBJECT_ID are read.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +31,7 @@
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/readers/list_file.h"
+#include "facebench/protocols/readers/reader_entry.h"
 #include "facebench/protocols/readers/sample_names.h"
 #include "facebench/protocols/readers/template_pairs.h"
 #include "facebench/protocols/readers/template_rows.h"
@@ -20,6 +40,21 @@ namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct IjbOptions {
+  std::string prefix;
+  std::vector<std::string> galleries;
+  bool pooled = false;
+  static void describe(OptionsBuilder<IjbOptions>& o) {
+    o.name("ijb", "IJB-B's and IJB-C's lists.");
+    o.field("prefix", &IjbOptions::prefix, "what names of files begin with: ijbb, ijbc").required =
+        true;
+    o.field("galleries", &IjbOptions::galleries, "the galleries as files name them: G1, G2")
+        .required = true;
+    o.field("pooled", &IjbOptions::pooled,
+            "all galleries are one, which holds a mate of every probe (1:N alone)");
+  }
+};
 
 const TemplateColumns kNistColumns{{"FILENAME", "FILE"}, {"SIGHTING_ID", "MEDIA_ID"}};
 
@@ -47,10 +82,9 @@ std::int64_t whole(std::string_view text, const Place& place, std::string_view w
   return value;
 }
 
-class IjbReader : public TrialReader {
+class IjbReader : public OptionsReader<IjbOptions> {
  public:
-  explicit IjbReader(IjbOptions options) : options_(std::move(options)) {}
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override { return packed_files(); }
   std::vector<std::string> missing(const fs::path& lists) const override {
     std::vector<std::string> packed = absent(lists, packed_files()),
@@ -184,7 +218,6 @@ class IjbReader : public TrialReader {
     std::error_code ignored;
     return fs::is_regular_file(lists / faces_file(), ignored);
   }
-  IjbOptions options_;
 };
 
 class Ijb11Reader : public IjbReader {
@@ -369,12 +402,16 @@ IjbOptions read_ijb_options(const TomlTable& table) {
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_ijb_11_reader(const TomlTable& table) {
-  return std::make_unique<Ijb11Reader>(read_ijb_options(table));
+TrialReaderEntry ijb_1_1_reader() {
+  return reader_entry<Ijb11Reader>(
+      "ijb_1_1", "IJB-B's and IJB-C's comparisons of templates, as NIST or InsightFace packs them",
+      read_ijb_options);
 }
 
-std::unique_ptr<TrialReader> make_ijb_1n_reader(const TomlTable& table) {
-  return std::make_unique<Ijb1nReader>(read_ijb_options(table));
+TrialReaderEntry ijb_1_n_reader() {
+  return reader_entry<Ijb1nReader>(
+      "ijb_1_n", "IJB-B's and IJB-C's galleries and probes, as NIST or InsightFace packs them",
+      read_ijb_options);
 }
 
 }  // namespace facebench

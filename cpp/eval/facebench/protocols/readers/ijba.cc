@@ -1,4 +1,15 @@
-#include "facebench/protocols/readers/ijba.h"
+// The CSV files of IJB-A: each row is one image or frame of a template, with columns TEMPLATE_ID,
+// SUBJECT_ID, FILE, MEDIA_ID (others are not looked at). A sample is a FILE; where a file shows
+// several of the subjects it is FILE#SUBJECT_ID. Source: Klare et al., CVPR 2015.
+//
+// Splits that are not there are noted; at least one must be.
+//
+// 1:1 verification, one track a split: templates out of verify_metadata_K.csv, and
+// verify_comparisons_K.csv without header, two template numbers a line, genuine where the subjects
+// are the same. The folder is "IJB-A_11_sets" unless the table says otherwise.
+//
+// 1:N identification, one track a split: search_gallery_K.csv and search_probe_K.csv. The
+// folder is "IJB-A_1N_sets" unless the table says otherwise.
 
 #include <fmt/format.h>
 
@@ -9,6 +20,7 @@
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/readers/list_file.h"
+#include "facebench/protocols/readers/reader_entry.h"
 #include "facebench/protocols/readers/template_rows.h"
 
 namespace facebench {
@@ -16,12 +28,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct IjbaOptions {
+  std::string folder;
+  std::vector<std::int64_t> splits{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  static void describe(OptionsBuilder<IjbaOptions>& o) {
+    o.name("ijba", "IJB-A's splits.");
+    o.field("folder", &IjbaOptions::folder, "the folder that holds the splits' folders");
+    o.field("splits", &IjbaOptions::splits, "the splits to measure", 1, 999);
+  }
+};
+
 const TemplateColumns kIjbaColumns{{"FILE"}, {"MEDIA_ID"}};
 
-IjbaOptions read_ijba_options(const TomlTable& table, std::string folder) {
-  IjbaOptions options;
-  options.folder = std::move(folder);
-  options = read_options(table, options);
+// `folder`: what holds the splits' folders, unless the table says otherwise.
+IjbaOptions read_ijba_options(const TomlTable& table, const char* folder) {
+  const auto options = read_options(table, IjbaOptions{.folder = folder});
   if (options.splits.empty()) table.fail_at("splits", "no split is named");
   for (const std::int64_t s : options.splits)
     if (std::ranges::count(options.splits, s) > 1)
@@ -29,10 +50,9 @@ IjbaOptions read_ijba_options(const TomlTable& table, std::string folder) {
   return options;
 }
 
-class IjbaReader : public TrialReader {
+class IjbaReader : public OptionsReader<IjbaOptions> {
  public:
-  explicit IjbaReader(IjbaOptions options) : options_(std::move(options)) {}
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override {
     std::vector<std::string> all;
     for (const std::int64_t split : options_.splits)
@@ -95,7 +115,6 @@ class IjbaReader : public TrialReader {
       return fs::is_regular_file(lists / f, ignored);
     });
   }
-  IjbaOptions options_;
 };
 
 class Ijba11Reader : public IjbaReader {
@@ -185,12 +204,16 @@ class Ijba1nReader : public IjbaReader {
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_ijba_11_reader(const TomlTable& table) {
-  return std::make_unique<Ijba11Reader>(read_ijba_options(table, "IJB-A_11_sets"));
+TrialReaderEntry ijba_1_1_reader() {
+  return reader_entry<Ijba11Reader>(
+      "ijba_1_1", "IJB-A's templates and comparisons of templates, ten splits",
+      [](const TomlTable& table) { return read_ijba_options(table, "IJB-A_11_sets"); });
 }
 
-std::unique_ptr<TrialReader> make_ijba_1n_reader(const TomlTable& table) {
-  return std::make_unique<Ijba1nReader>(read_ijba_options(table, "IJB-A_1N_sets"));
+TrialReaderEntry ijba_1_n_reader() {
+  return reader_entry<Ijba1nReader>(
+      "ijba_1_n", "IJB-A's galleries and probes, ten splits",
+      [](const TomlTable& table) { return read_ijba_options(table, "IJB-A_1N_sets"); });
 }
 
 }  // namespace facebench

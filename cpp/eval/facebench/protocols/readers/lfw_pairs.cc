@@ -1,4 +1,10 @@
-#include "facebench/protocols/readers/lfw_pairs.h"
+// LFW's pair lists. The first line is `FOLDS<tab>N` (View 2) or `N` (View 1, one set without
+// folds); then for each fold N lines `NAME<tab>I<tab>J` (two photographs of one person) and N lines
+// `NAME_A<tab>I<tab>NAME_B<tab>J`. Numbers count from 1; photograph I of NAME is the file
+// NAME/NAME_%04d.jpg. Source: the README of the data set (Huang et al. 2007, section III).
+//
+// The same lists without the first line, a track for each group; photograph I of NAME is the file
+// GROUP/NAME/NAME_%04d.jpg. Source: RFW (Wang et al., ICCV 2019), test/txts/GROUP/GROUP_pairs.txt.
 
 #include <fmt/format.h>
 
@@ -8,9 +14,41 @@
 #include "facebench/core/error.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/readers/list_file.h"
+#include "facebench/protocols/readers/reader_entry.h"
 
 namespace facebench {
 namespace {
+
+struct LfwPairsOptions {
+  std::string pairs = "pairs.txt";
+  std::string track = "pairs";
+  std::string extension = ".jpg";
+  static void describe(OptionsBuilder<LfwPairsOptions>& o) {
+    o.name("lfw_pairs", "LFW's pairs.");
+    o.field("pairs", &LfwPairsOptions::pairs, "the list");
+    o.field("track", &LfwPairsOptions::track, "name of the track");
+    o.field("extension", &LfwPairsOptions::extension, "of the photographs' files");
+  }
+};
+
+struct LfwGroupsOptions {
+  std::vector<std::string> groups;
+  std::string pairs;
+  std::int64_t folds = 10;
+  std::int64_t size = 300;
+  std::string extension = ".jpg";
+  static void describe(OptionsBuilder<LfwGroupsOptions>& o) {
+    o.name("lfw_groups", "Lists of pairs in LFW's form, one for each group of people.");
+    o.field("groups", &LfwGroupsOptions::groups, "names of the groups, and of the tracks")
+        .required = true;
+    o.field("pairs", &LfwGroupsOptions::pairs, "the list; GROUP stands for the group's name")
+        .required = true;
+    o.field("folds", &LfwGroupsOptions::folds, "folds of a list", 1, 999'999);
+    o.field("size", &LfwGroupsOptions::size, "genuine pairs of a fold, and as many impostor pairs",
+            1, 999'999);
+    o.field("extension", &LfwGroupsOptions::extension, "of the photographs' files");
+  }
+};
 
 // What is known of a list before it is read.
 struct ListForm {
@@ -181,11 +219,9 @@ class LfwPairsParser {
   std::unordered_map<std::uint64_t, std::int64_t> lines_of_;
 };
 
-class LfwPairsReader : public TrialReader {
+class LfwPairsReader : public OptionsReader<LfwPairsOptions> {
  public:
-  explicit LfwPairsReader(LfwPairsOptions options) : options_(std::move(options)) {}
-
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override { return {options_.pairs}; }
 
   TrialSet read(const std::filesystem::path& lists) const override {
@@ -200,16 +236,11 @@ class LfwPairsReader : public TrialReader {
     set.check();
     return set;
   }
-
- private:
-  LfwPairsOptions options_;
 };
 
-class LfwGroupsReader : public TrialReader {
+class LfwGroupsReader : public OptionsReader<LfwGroupsOptions> {
  public:
-  explicit LfwGroupsReader(LfwGroupsOptions options) : options_(std::move(options)) {}
-
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override {
     std::vector<std::string> files;
     for (const std::string& group : options_.groups) files.push_back(file_of(group));
@@ -239,19 +270,25 @@ class LfwGroupsReader : public TrialReader {
       file.replace(at, 5, group);
     return file;
   }
-  LfwGroupsOptions options_;
 };
+
+LfwGroupsOptions read_groups_options(const TomlTable& table) {
+  auto options = read_options<LfwGroupsOptions>(table);
+  if (options.groups.empty()) table.fail_at("groups", "no group is named");
+  return options;
+}
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_lfw_pairs_reader(const TomlTable& table) {
-  return std::make_unique<LfwPairsReader>(read_options<LfwPairsOptions>(table));
+TrialReaderEntry lfw_pairs_reader() {
+  return reader_entry<LfwPairsReader>(
+      "lfw_pairs", "LFW's pairs.txt and pairsDevTest.txt: tab-separated names and numbers");
 }
 
-std::unique_ptr<TrialReader> make_lfw_groups_reader(const TomlTable& table) {
-  auto options = read_options<LfwGroupsOptions>(table);
-  if (options.groups.empty()) table.fail_at("groups", "no group is named");
-  return std::make_unique<LfwGroupsReader>(std::move(options));
+TrialReaderEntry lfw_groups_reader() {
+  return reader_entry<LfwGroupsReader>(
+      "lfw_groups", "lists of pairs in LFW's form without a first line, one for each group",
+      read_groups_options);
 }
 
 }  // namespace facebench

@@ -1,4 +1,7 @@
-#include "facebench/protocols/readers/lfw_people.h"
+// Identification over all of LFW by its list of people. people.txt: the number of sets, then for
+// each its number of people and as many lines `NAME<tab>IMAGES`. The gallery holds image 1 of
+// everybody who has at least `enrolled_from` images; probes are all other images of these people
+// (mated) and, with `open`, all images of everybody else (non-mated).
 
 #include <fmt/format.h>
 
@@ -7,12 +10,31 @@
 #include "facebench/core/error.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/readers/list_file.h"
+#include "facebench/protocols/readers/reader_entry.h"
 #include "facebench/protocols/readers/sample_names.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct LfwPeopleOptions {
+  std::string people = "people.txt";
+  std::string track = "search";
+  std::string extension = ".jpg";
+  std::int64_t enrolled_from = 2;
+  bool open = true;
+  static void describe(OptionsBuilder<LfwPeopleOptions>& o) {
+    o.name("lfw_people", "Identification over LFW's people.");
+    o.field("people", &LfwPeopleOptions::people, "the list");
+    o.field("track", &LfwPeopleOptions::track, "name of the track");
+    o.field("extension", &LfwPeopleOptions::extension, "of the photographs' files");
+    o.field("enrolled_from", &LfwPeopleOptions::enrolled_from,
+            "least images of a person in the gallery; with one there would be no probe", 2,
+            1'000'000);
+    o.field("open", &LfwPeopleOptions::open, "search people who are not in the gallery, too");
+  }
+};
 
 // A line of a few bytes stands for as many names as it says; lists of the field have 13,000.
 constexpr std::int64_t kMostImages = 2'000'000;
@@ -81,10 +103,9 @@ std::vector<Person> read_people(const ListFile& text, Blemishes& blemishes) {
   return people;
 }
 
-class LfwPeopleReader : public TrialReader {
+class LfwPeopleReader : public OptionsReader<LfwPeopleOptions> {
  public:
-  explicit LfwPeopleReader(LfwPeopleOptions options) : options_(std::move(options)) {}
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override { return {options_.people}; }
 
   TrialSet read(const fs::path& lists) const override {
@@ -111,15 +132,13 @@ class LfwPeopleReader : public TrialReader {
     set.check();
     return set;
   }
-
- private:
-  LfwPeopleOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_lfw_people_reader(const TomlTable& table) {
-  return std::make_unique<LfwPeopleReader>(read_options<LfwPeopleOptions>(table));
+TrialReaderEntry lfw_people_reader() {
+  return reader_entry<LfwPeopleReader>("lfw_people",
+                                       "LFW's people.txt: everybody with their number of images");
 }
 
 }  // namespace facebench

@@ -1,14 +1,35 @@
-#include "facebench/protocols/readers/mat_search.h"
+// QMUL's test sets for identification: two MAT lists of images and people, and a folder of images
+// of other people, which no list names; each of those counts as a person of its own. Errors: a
+// list whose names and people differ in number, a person's number that is no whole number, a name
+// twice, a name with a folder, a folder without an image.
+//
+// TinyFace: gallery_match_img_ID_pairs.mat and probe_img_ID_pairs.mat beside the folders
+// Gallery_Match, Probe and Gallery_Distractor; distractors belong to the gallery.
+//
+// SurvFace's Face_Identification_Test_Set: gallery_img_ID_pairs.mat and
+// mated_probe_img_ID_pairs.mat beside gallery, mated_probe and unmated_probe, whose images are
+// non-mated probes. Where the lists lie in Face_Identification_Evaluation, the folders are found
+// beside it.
 
 #include <utility>
 
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/readers/mat_image_list.h"
+#include "facebench/protocols/readers/reader_entry.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct MatSearchOptions {
+  std::string track = "search";
+
+  static void describe(OptionsBuilder<MatSearchOptions>& o) {
+    o.name("mat_search", "QMUL's test sets of searches.");
+    o.field("track", &MatSearchOptions::track, "name of the track");
+  }
+};
 
 // What a set calls its parts.
 struct MatSearch {
@@ -18,12 +39,11 @@ struct MatSearch {
   std::string beside;       // where else it may lie: in this folder beside that of the lists
 };
 
-class MatSearchReader : public TrialReader {
+class MatSearchReader : public OptionsReader<MatSearchOptions> {
  public:
   MatSearchReader(MatSearch set, MatSearchOptions options)
-      : set_(std::move(set)), options_(std::move(options)) {}
+      : OptionsReader(std::move(options)), set_(std::move(set)) {}
 
-  Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override { return {set_.gallery.file, set_.probes.file}; }
   std::vector<std::string> missing(const fs::path& lists) const override {
     std::vector<std::string> absent = TrialReader::missing(lists);
@@ -59,10 +79,7 @@ class MatSearchReader : public TrialReader {
   }
 
   MatSearch set_;
-  MatSearchOptions options_;
 };
-
-}  // namespace
 
 std::unique_ptr<TrialReader> make_tinyface_reader(const TomlTable& table) {
   return std::make_unique<MatSearchReader>(
@@ -82,6 +99,19 @@ std::unique_ptr<TrialReader> make_survface_search_reader(const TomlTable& table)
                 false,
                 "Face_Identification_Test_Set"},
       read_options<MatSearchOptions>(table));
+}
+
+}  // namespace
+
+TrialReaderEntry tinyface_reader() {
+  return {"tinyface", "TinyFace's MAT lists of gallery and probes, and its folder of distractors",
+          make_tinyface_reader};
+}
+
+TrialReaderEntry survface_search_reader() {
+  return {"survface_search",
+          "QMUL-SurvFace's MAT lists of gallery and mated probes, and its folder of non-mated ones",
+          make_survface_search_reader};
 }
 
 }  // namespace facebench

@@ -1,10 +1,11 @@
-#include "facebench/protocols/readers/pairs.h"
+// Any list of pairs with labels, its form stated by the protocol's TOML.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "facebench/core/error.h"
@@ -12,9 +13,64 @@
 #include "facebench/io/text.h"
 #include "facebench/protocols/readers/list_file.h"
 #include "facebench/protocols/readers/pair_collector.h"
+#include "facebench/protocols/readers/reader_entry.h"
+#include "facebench/protocols/readers/sample_names.h"
 
 namespace facebench {
 namespace {
+
+struct PairsOptions {
+  std::string file;
+  std::string track = "pairs";
+  std::string separator = "comma";
+  bool header = true;
+  std::int64_t lines_per_pair = 1;
+  // Names of columns; without a header line they are "0", "1", ...
+  std::optional<std::string> first;
+  std::optional<std::string> second;
+  std::optional<std::string> label;
+  std::optional<std::string> fold;
+  std::vector<std::string> genuine = {"1"};
+  std::vector<std::string> impostor = {"0"};
+  std::string folds = "none";
+  std::optional<std::int64_t> fold_count;
+  std::string prefix;
+  std::string suffix;
+  std::string identity = "genuine";
+  static void describe(OptionsBuilder<PairsOptions>& o) {
+    o.name("pairs", "A list of pairs.");
+    o.field("file", &PairsOptions::file, "the list").required = true;
+    o.field("track", &PairsOptions::track, "name of the track");
+    o.choice("separator", &PairsOptions::separator,
+             "comma (RFC 4180), tab, or blanks (any run of spaces and tabs)",
+             {"comma", "tab", "blanks"});
+    o.field("header", &PairsOptions::header,
+            "the first line names the columns; else they are \"0\", \"1\", ...");
+    o.field(
+        "lines_per_pair", &PairsOptions::lines_per_pair,
+        "1: a line is a pair, with the columns first, second and label; 2: two lines in a row are "
+        "a pair, each with the columns first and label",
+        1, 2);
+    o.field("first", &PairsOptions::first, "column of the first name");
+    o.field("second", &PairsOptions::second, "column of the second name");
+    o.field("label", &PairsOptions::label, "column of the label");
+    o.field("genuine", &PairsOptions::genuine, "the words that mean genuine in the column label");
+    o.field("impostor", &PairsOptions::impostor, "the words that mean impostor");
+    o.choice("folds", &PairsOptions::folds,
+             "none; column: the column fold names them, numbered as they first appear; order: each "
+             "class is cut into fold_count runs of one length; label: the words of genuine are the "
+             "folds, impostors are cut as in order",
+             {"none", "column", "order", "label"});
+    o.field("fold", &PairsOptions::fold, "column of the fold");
+    o.field("fold_count", &PairsOptions::fold_count, "folds, where they are cut in order", 2,
+            1'000'000);
+    o.field("prefix", &PairsOptions::prefix,
+            "what a name lacks at its beginning to be a path below the image folder");
+    o.field("suffix", &PairsOptions::suffix, "the same, at its end");
+    o.choice("identity", &PairsOptions::identity, "how a name tells who it is",
+             identity_rules().names());
+  }
+};
 
 char separator_of(const std::string& word) {
   return word == "comma" ? ',' : word == "tab" ? '\t' : kBlanks;
@@ -62,11 +118,9 @@ PairsOptions read_pairs_options(const TomlTable& table) {
   return k;
 }
 
-class PairsReader : public TrialReader {
+class PairsReader : public OptionsReader<PairsOptions> {
  public:
-  explicit PairsReader(PairsOptions options) : options_(std::move(options)) {}
-
-  Json options() const override { return options_to_json(options_); }
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override { return {options_.file}; }
   std::vector<std::string> missing(const std::filesystem::path& lists) const override {
     std::error_code ignored;
@@ -166,48 +220,14 @@ class PairsReader : public TrialReader {
                ? pickle
                : list;
   }
-
-  PairsOptions options_;
 };
 
 }  // namespace
 
-void PairsOptions::describe(OptionsBuilder<PairsOptions>& o) {
-  o.name("pairs", "A list of pairs.");
-  o.field("file", &PairsOptions::file, "the list").required = true;
-  o.field("track", &PairsOptions::track, "name of the track");
-  o.choice("separator", &PairsOptions::separator,
-           "comma (RFC 4180), tab, or blanks (any run of spaces and tabs)",
-           {"comma", "tab", "blanks"});
-  o.field("header", &PairsOptions::header,
-          "the first line names the columns; else they are \"0\", \"1\", ...");
-  o.field(
-      "lines_per_pair", &PairsOptions::lines_per_pair,
-      "1: a line is a pair, with the columns first, second and label; 2: two lines in a row are "
-      "a pair, each with the columns first and label",
-      1, 2);
-  o.field("first", &PairsOptions::first, "column of the first name");
-  o.field("second", &PairsOptions::second, "column of the second name");
-  o.field("label", &PairsOptions::label, "column of the label");
-  o.field("genuine", &PairsOptions::genuine, "the words that mean genuine in the column label");
-  o.field("impostor", &PairsOptions::impostor, "the words that mean impostor");
-  o.choice("folds", &PairsOptions::folds,
-           "none; column: the column fold names them, numbered as they first appear; order: each "
-           "class is cut into fold_count runs of one length; label: the words of genuine are the "
-           "folds, impostors are cut as in order",
-           {"none", "column", "order", "label"});
-  o.field("fold", &PairsOptions::fold, "column of the fold");
-  o.field("fold_count", &PairsOptions::fold_count, "folds, where they are cut in order", 2,
-          1'000'000);
-  o.field("prefix", &PairsOptions::prefix,
-          "what a name lacks at its beginning to be a path below the image folder");
-  o.field("suffix", &PairsOptions::suffix, "the same, at its end");
-  o.choice("identity", &PairsOptions::identity, "how a name tells who it is",
-           identity_rules().names());
-}
-
-std::unique_ptr<TrialReader> make_pairs_reader(const TomlTable& table) {
-  return std::make_unique<PairsReader>(read_pairs_options(table));
+TrialReaderEntry pairs_reader() {
+  return reader_entry<PairsReader>(
+      "pairs", "any list of pairs with labels and folds, its form stated by keys",
+      read_pairs_options);
 }
 
 }  // namespace facebench

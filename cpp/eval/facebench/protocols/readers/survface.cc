@@ -1,4 +1,6 @@
-#include "facebench/protocols/readers/survface.h"
+// Face_Verification_Test_Set: positive_pairs_names.mat and negative_pairs_names.mat, cell arrays of
+// two columns of names, of images in verification_images. Who is on an image is not known: people
+// are what genuine pairs connect.
 
 #include <fmt/format.h>
 
@@ -6,17 +8,25 @@
 
 #include "facebench/protocols/readers/mat_image_list.h"
 #include "facebench/protocols/readers/pair_collector.h"
+#include "facebench/protocols/readers/reader_entry.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
 
-class SurvfacePairs : public TrialReader {
- public:
-  explicit SurvfacePairs(SurvfaceOptions options) : options_(std::move(options)) {}
+struct SurvfaceOptions {
+  std::string track = "pairs";
 
-  Json options() const override { return options_to_json(options_); }
+  static void describe(OptionsBuilder<SurvfaceOptions>& o) {
+    o.name("survface", "QMUL-SurvFace's pairs.");
+    o.field("track", &SurvfaceOptions::track, "name of the track");
+  }
+};
+
+class SurvfacePairs : public OptionsReader<SurvfaceOptions> {
+ public:
+  using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override {
     return {file(kVariables[0]), file(kVariables[1])};
   }
@@ -50,14 +60,13 @@ class SurvfacePairs : public TrialReader {
   static constexpr std::array<const char*, 2> kVariables = {"positive_pairs_names",
                                                             "negative_pairs_names"};
   static std::string file(const char* variable) { return fmt::format("{}.mat", variable); }
-
-  SurvfaceOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrialReader> make_survface_pairs_reader(const TomlTable& table) {
-  return std::make_unique<SurvfacePairs>(read_options<SurvfaceOptions>(table));
+TrialReaderEntry survface_pairs_reader() {
+  return reader_entry<SurvfacePairs>("survface_pairs",
+                                     "QMUL-SurvFace's MAT lists of genuine and impostor pairs");
 }
 
 }  // namespace facebench

@@ -1,4 +1,8 @@
-#include "facebench/protocols/readers/template_list.h"
+// VGGFace2's template lists: one image `SUBJECT/FILE` a line, for each subject the same number of
+// blocks of `size` images in a row; a block is a template. `blocks` names the templates in the
+// order of the list as "GROUP/1" or "GROUP/2". Every group has both, and the matrix that results
+// compares template 1 (rows) with template 2 (columns). Source: the data set's README (Cao et al.,
+// FG 2018).
 
 #include <fmt/format.h>
 
@@ -8,12 +12,32 @@
 #include "facebench/core/error.h"
 #include "facebench/protocols/matrix_trials.h"
 #include "facebench/protocols/readers/list_file.h"
+#include "facebench/protocols/readers/reader_entry.h"
 #include "facebench/protocols/readers/sample_names.h"
 
 namespace facebench {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct TemplateListOptions {
+  std::string file;
+  std::string track;
+  std::int64_t size = 1;
+  std::vector<std::string> blocks;
+  std::string identity = "folder";
+  static void describe(OptionsBuilder<TemplateListOptions>& o) {
+    o.name("template_list", "A list of templates.");
+    o.field("file", &TemplateListOptions::file, "the list").required = true;
+    o.field("track", &TemplateListOptions::track, "name of the track").required = true;
+    o.field("size", &TemplateListOptions::size, "images of a template", 1, 100'000).required = true;
+    o.field("blocks", &TemplateListOptions::blocks,
+            "the templates of a subject in the order of the list, GROUP/1 or GROUP/2")
+        .required = true;
+    o.choice("identity", &TemplateListOptions::identity, "how a name tells who it is",
+             identity_rules().names());
+  }
+};
 
 struct Block {
   std::size_t group = 0;
@@ -26,14 +50,13 @@ struct Blocks {
   std::vector<Block> blocks;
 };
 
-class TemplateListReader : public TrialReader {
+class TemplateListReader : public OptionsReader<TemplateListOptions> {
  public:
   TemplateListReader(TemplateListOptions options, Blocks blocks)
-      : options_(std::move(options)),
+      : OptionsReader(std::move(options)),
         blocks_(std::move(blocks)),
         identity_(identity_rules().at(options_.identity)) {}
 
-  Json options() const override { return options_to_json(options_); }
   std::vector<std::string> files() const override { return {options_.file}; }
 
   TrialSet read(const fs::path& lists) const override {
@@ -113,7 +136,6 @@ class TemplateListReader : public TrialReader {
     return result;
   }
 
-  TemplateListOptions options_;
   Blocks blocks_;
   const IdentityRule& identity_;
 };
@@ -140,14 +162,19 @@ Blocks read_blocks(const TomlTable& table, const std::vector<std::string>& names
   return result;
 }
 
-}  // namespace
-
 std::unique_ptr<TrialReader> make_template_list_reader(const TomlTable& table) {
   auto options = read_options<TemplateListOptions>(table);
   Blocks blocks = read_blocks(table, options.blocks);
   if (identity_rules().at(options.identity).person == nullptr)
     table.fail_at("identity", "a template list has no genuine pairs that connect people");
   return std::make_unique<TemplateListReader>(std::move(options), std::move(blocks));
+}
+
+}  // namespace
+
+TrialReaderEntry template_list_reader() {
+  return {"template_list", "VGGFace2's lists of templates, blocks of images for each subject",
+          make_template_list_reader};
 }
 
 }  // namespace facebench
