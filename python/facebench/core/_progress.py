@@ -10,7 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -181,3 +181,18 @@ def sink(progress):
         "progress must be True, False, a function of (stage, done, total, unit) or an object with "
         f"begin, update and end, not {type(progress).__name__}"
     )
+
+
+@contextmanager
+def stage(progress, name: str, total: int, unit: str):
+    """Reports one stage to what ``progress=`` was given (`sink`): gives the function that is told
+    how much is done, ``moved(done, note="")``."""
+    target = sink(progress)
+    if target is None:
+        yield lambda done, note="": None
+        return
+    target.begin(name, total, unit)
+    try:
+        yield target.update
+    finally:
+        target.end()

@@ -1,5 +1,6 @@
 """Why a model's number is low: what it expects of its images, found by trying what is known."""
 
+import itertools
 import os
 import tempfile
 import time
@@ -12,7 +13,7 @@ from facebench import _eval, reports
 from facebench._torch import full
 from facebench.core import Error
 from facebench.core._options import takes
-from facebench.core._progress import sink
+from facebench.core._progress import stage
 from facebench.diagnosis import settings
 from facebench.diagnosis.development import Development, Network, choose_pairs, part_for_choosing
 from facebench.diagnosis.report import Diagnosis, Suspicions
@@ -82,18 +83,14 @@ def diagnose(
     trials = _eval.read_trials(spec, places.get("root", ""), places.get("lists", ""))
     pairs = choose_pairs(trials, limit or 1000)
     network = Network(model)
-    target = sink(progress)
     with tempfile.TemporaryDirectory() as folder:
         asked_for = {k: v for k, v in options.items() if v is not None}
         development = Development(network, part, pairs, places, asked_for, cache, folder, threads)
         development.detect(progress)
         sizes, refused = _sizes(network, development)
-        try:
-            search = Search(development, network.start(sizes[0]), sizes, _told(target))
+        with stage(progress, "diagnose", 0, "settings") as moved:
+            search = Search(development, network.start(sizes[0]), sizes, _numbered(moved))
             best = search.run()
-        finally:
-            if target is not None:
-                target.end()
     changed = best.setting != search.start
     names = network.title, asked, places.get("root", "ROOT"), options.get("detector")
     content = {
@@ -148,13 +145,10 @@ def _notes(development, spec, limit, color):
         yield "The function should turn its channels round: it is given red first."
 
 
-def _told(target):
-    """Shows what is being tried, where anything is shown."""
-    if target is None:
-        return lambda text: None
-    target.begin("diagnose", 0, "settings")
-    count = iter(range(1, 10**6))
-    return lambda text: target.update(next(count), text)
+def _numbered(moved):
+    """Tells ``moved`` what is being tried, with a number that counts on."""
+    count = itertools.count(1)
+    return lambda text: moved(next(count), text)
 
 
 def _sizes(network, development):

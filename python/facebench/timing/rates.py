@@ -9,7 +9,7 @@ import numpy as np
 from facebench import datasets, detection, images, metrics
 from facebench._torch import full
 from facebench.core._arguments import check_numbers, of_kind, path_text
-from facebench.core._progress import sink
+from facebench.core._progress import stage
 
 SIZES = {"250x250": (250, 250), "640x480": (640, 480), "1920x1080": (1920, 1080)}
 
@@ -227,21 +227,14 @@ def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progres
             repeats = max(1, int(seconds / rounds / max(once, 1e-6)))
             keys = dict(zip(columns, name if isinstance(name, tuple) else (name,), strict=True))
             going.append((keys, t, run, count, repeats, [], []))
-    progress = sink(progress)
-    if progress:
-        progress.begin("timing", rounds * len(going), "measurements")
-    try:
+    with stage(progress, "timing", rounds * len(going), "measurements") as moved:
         # In turns, so that other load on the machine affects all of them.
         for r in range(rounds):
             for i, (_, _, run, count, repeats, rates, uses) in enumerate(going):
                 meter = full.ProcessMeter(0)
                 rates.append(count * repeats / run(repeats))
                 uses.append(meter.stop())
-                if progress:
-                    progress.update(r * len(going) + i + 1, "")
-    finally:
-        if progress:
-            progress.end()
+                moved(r * len(going) + i + 1)
     rows = [_rate_row(*g) for g in going]
     return {
         "kind": kind,

@@ -16,7 +16,7 @@ import facebench
 from facebench._torch import full
 from facebench.core._arguments import check_numbers, mapping
 from facebench.core._files import read_json
-from facebench.core._progress import sink
+from facebench.core._progress import stage
 
 
 def bench_scale(
@@ -65,10 +65,7 @@ def bench_scale(
     threads = options.threads or max(allowed // max(processes), 1)
     rows, times = [], []
     work = [(s, p) for s in scalings for p in processes]
-    progress = sink(progress)
-    if progress:
-        progress.begin("scaling", len(work), "measurements")
-    try:
+    with stage(progress, "scaling", len(work), "measurements") as moved:
         for i, (scaling, count) in enumerate(work):
             total = batch * count if scaling == "weak" else batch
             job = {
@@ -80,16 +77,12 @@ def bench_scale(
                 "skip": skip,
             }
             rows.append(_step_row(scaling, count, total, _launch(job, count, limit), skip))
-            if progress:
-                progress.update(i + 1, f"{scaling}, {count} processes")
+            moved(i + 1, f"{scaling}, {count} processes")
         if accuracy is not None:
             times = [
                 _accuracy_row(accuracy, recipe, data, seeds, count, threads, options.device, limit)
                 for count in processes
             ]
-    finally:
-        if progress:
-            progress.end()
     _speedups(rows)
     return {
         "kind": "scale",

@@ -19,7 +19,7 @@ import numpy as np
 from facebench import core
 from facebench._torch import full
 from facebench.core._arguments import check_numbers, did_you_mean, mapping
-from facebench.core._progress import sink
+from facebench.core._progress import stage
 from facebench.engines import ENGINES, absent
 from facebench.engines.engine import needed_nodes, noise
 from facebench.timing.workers import Worker, WorkerFailed
@@ -132,10 +132,7 @@ def bench_step(
         full.build_graph(network, full.NetworkOptions(**network_options))
     cases = list(itertools.product(networks, batches, numbers))
     rows, versions = [], {}
-    progress = sink(progress)
-    if progress:
-        progress.begin("timing", len(cases), "measurements")
-    try:
+    with stage(progress, "timing", len(cases), "measurements") as moved:
         for i, (network, batch, count) in enumerate(cases):
             job = {
                 **options.to_dict(),
@@ -147,11 +144,7 @@ def bench_step(
             }
             measured = _measure(job, engines, settings, pythons, versions)
             rows += [row | {"threads": count} for row in measured]
-            if progress:
-                progress.update(i + 1, f"{network}, batch {batch}, {count} threads")
-    finally:
-        if progress:
-            progress.end()
+            moved(i + 1, f"{network}, batch {batch}, {count} threads")
     return {
         "kind": "step",
         "options": {

@@ -61,10 +61,10 @@ def _time_row(r):
     if r["status"] != "ok":
         return [*_case(r), _STATUS[r["status"]], *[None] * 7, r["message"]]
     s = r["seconds"]
-    interval = s["mean_interval"] and [1e3 * v for v in s["mean_interval"]]
+    mean, interval = _milliseconds(r)
     return [
         *_case(r),
-        f"{1e3 * s['mean']:.4g}{_star(r)}",
+        f"{mean:.4g}{_star(r)}",
         _between(interval),
         1e3 * s["median"],
         1e3 * s["p95"],
@@ -135,7 +135,7 @@ def _step_tables(result):
         names = ["network", "engine", "batch", "threads", *columns.split("|")]
         return title, names, [row(r) for r in cases]
 
-    finished = [r for r in result["rows"] if r["status"] == "ok"]
+    finished = _ok(result)
     tables = [table(*_TIMES, result["rows"])]
     if len(_thread_counts(result["rows"])) > 1:
         tables.insert(0, _by_threads(result["rows"]))
@@ -156,10 +156,8 @@ def _by_threads(rows):
     def cell(row):
         if row["status"] != "ok":
             return _STATUS[row["status"]]
-        interval = row["seconds"]["mean_interval"]
-        return f"{1e3 * row['seconds']['mean']:.4g}{_star(row)}", _between(
-            interval and [1e3 * v for v in interval]
-        )
+        mean, interval = _milliseconds(row)
+        return f"{mean:.4g}{_star(row)}", _between(interval)
 
     cases = dict.fromkeys(case[:3] for case in row_of)
     columns = ["network", "engine", "batch", *(f"{n} threads, ms" for n in counts)]
@@ -269,14 +267,11 @@ def _step_notes(result):
             f"Outputs of all engines agree with this library's to {max(checked):.1g} of the "
             "largest value, with the same weights; this was checked before anything was timed."
         )
-    absent = sorted({f"{r['engine']} ({r['message']})" for r in result["rows"] if _absent(r)})
+    left_out = [r for r in result["rows"] if r["status"] == "absent"]
+    absent = sorted({f"{r['engine']} ({r['message']})" for r in left_out})
     if absent:
         notes.append("Left out: " + "; ".join(absent) + ".")
     return notes
-
-
-def _absent(row):
-    return row["status"] == "absent"
 
 
 # --- load, detect, eval: rates --------------------------------------------------------------------

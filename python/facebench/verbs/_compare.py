@@ -1,6 +1,5 @@
 """Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
 
-import contextlib
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from facebench.core import Error
 from facebench.core._arguments import of_kind
 from facebench.core._files import read_json
 from facebench.core._options import takes
-from facebench.core._progress import sink
+from facebench.core._progress import stage
 from facebench.embedding import _foreign
 from facebench.io import EmbeddingSet, SampleStatus
 
@@ -138,7 +137,7 @@ def embed_folder(model, folder, options=None, threads=0, progress=None) -> Embed
     if not files:
         raise Error(f"{folder}: holds no photograph (JPEG, PNG or PNM)")
     names, status, rows = [f.name for f in files], [], []
-    with _shown(sink(progress), len(names)) as moved:
+    with stage(progress, "embed", len(names), "images") as moved:
         for begin in range(0, len(names), CHUNK):
             cut = []
             for k, name in enumerate(names[begin : begin + CHUNK], begin + 1):
@@ -154,19 +153,6 @@ def embed_folder(model, folder, options=None, threads=0, progress=None) -> Embed
     values = np.zeros((len(names), len(rows[0]) if rows else 1), np.float32)
     values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
     return EmbeddingSet(values, names, [int(state) for state in status])
-
-
-@contextlib.contextmanager
-def _shown(target, total):
-    """Gives the function that says how many of the photographs are done."""
-    if target is None:
-        yield lambda done: None
-        return
-    target.begin("embed", total, "images")
-    try:
-        yield target.update
-    finally:
-        target.end()
 
 
 def _try(steps, path):
