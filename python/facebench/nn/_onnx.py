@@ -2,17 +2,26 @@
 
 import io
 import math
-import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import onnx
 import torch
 
+from facebench import _eval
 from facebench.nn._own_module import first_output
 
 OPSET = 17
+
+# Operations that are one of ONNX's: its name and attributes.
+_ALIKE: dict[str, tuple[str, dict]] = {
+    "add": ("Add", {}),
+    "concat": ("Concat", {"axis": 1}),
+    "flatten": ("Flatten", {"axis": 1}),
+    "relu": ("Relu", {}),
+    "sigmoid": ("Sigmoid", {}),
+    "tanh": ("Tanh", {}),
+}
 
 
 class _Writer:
@@ -27,8 +36,12 @@ class _Writer:
         self._name = node["name"]
         self._in_shape = self.shapes[node["inputs"][0]] if inputs else None
         self.shapes.append(node["shape"])
-        write = getattr(self, "_" + node["op"])
-        self.values.append(write(inputs, node["tensors"], node["options"]))
+        if node["op"] in _ALIKE:
+            op, attributes = _ALIKE[node["op"]]
+            value = self._emit(op, inputs, **attributes)
+        else:
+            value = getattr(self, "_" + node["op"])(inputs, node["tensors"], node["options"])
+        self.values.append(value)
 
     def _store(self, name: str, numbers) -> str:
         self.tensors.append(onnx.numpy_helper.from_array(np.ascontiguousarray(numbers), name))
@@ -84,18 +97,9 @@ class _Writer:
         slopes = self._numbers(tensors[0]).reshape(-1, *[1] * (len(self._in_shape) - 1))
         return self._emit("PRelu", [*inputs, self._store(tensors[0], slopes)])
 
-    def _relu(self, inputs, tensors, o):
-        return self._emit("Relu", inputs)
-
     def _relu6(self, inputs, tensors, o):
         bounds = [self._constant("low", np.float32(0)), self._constant("high", np.float32(6))]
         return self._emit("Clip", inputs + bounds)
-
-    def _sigmoid(self, inputs, tensors, o):
-        return self._emit("Sigmoid", inputs)
-
-    def _tanh(self, inputs, tensors, o):
-        return self._emit("Tanh", inputs)
 
     def _pads(self, o):
         """Pads with which a pool that rounds down has as many windows as ours."""
@@ -140,20 +144,13 @@ class _Writer:
         columns = self._constant("columns", _cells(width, o["out"][1]).T)
         return self._emit("MatMul", [self._emit("MatMul", [rows, *inputs]), columns])
 
-    def _add(self, inputs, tensors, o):
-        return self._emit("Add", inputs)
-
     def _scale(self, inputs, tensors, o):
         return self._emit("Mul", [*inputs, self._constant("factor", np.float32(o["factor"]))])
-
-    def _concat(self, inputs, tensors, o):
-        return self._emit("Concat", inputs, axis=1)
 
     def _dropout(self, inputs, tensors, o):
         return inputs[0]
 
-    def _flatten(self, inputs, tensors, o):
-        return self._emit("Flatten", inputs, axis=1)
+    _drop_path = _dropout
 
     def _lrn(self, inputs, tensors, o):
         if o["size"] % 2 == 0:
@@ -196,9 +193,6 @@ class _Writer:
         first = self._emit("Squeeze", [sums, self._constant("first", np.int64([0]))])
         together = self._emit("Transpose", [first], perm=[0, 2, 1, 3])
         return self._reshaped(together, "together", tokens, width)
-
-    def _drop_path(self, inputs, tensors, o):
-        return inputs[0]
 
     def _lookup(self, inputs, tensors, o):
         return self._emit("Gather", self._learned(tensors) + inputs, axis=0)
@@ -301,7 +295,4 @@ def build_module(module, shape, metadata: dict):
 
 def write(model, path) -> None:
     """The whole file or nothing."""
-    path = Path(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_bytes(model.SerializeToString())
-    os.replace(unfinished, path)
+    _eval.write_file(path, model.SerializeToString())

@@ -1,8 +1,8 @@
 """A protocol's comparisons as a list for others to score, and their scores read back."""
 
 import csv
+import io
 import os
-from pathlib import Path
 
 from facebench import _eval
 from facebench.core._arguments import brief
@@ -42,15 +42,9 @@ def listed(trials, where="protocol"):
 def write(trials, out, where="protocol") -> int:
     """Write the distinct pairs as CSV (first, second); how many there are."""
     pairs = dict.fromkeys((a, b) for _, a, b in listed(trials, where))
-    text = [("first", "second"), *pairs]
-    path = Path(out)
-    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
-    try:
-        with open(temporary, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(text)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("first", "second"), *pairs])
+    _eval.write_file(out, text.getvalue().encode())
     return len(pairs)
 
 

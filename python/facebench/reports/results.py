@@ -48,6 +48,11 @@ class _Run:
     def curves(self):
         return curves(self.folder, self.check)
 
+    @functools.cached_property
+    def table(self):
+        """Its numbers, as those of a run alone."""
+        return _eval.report_table([self.folder], [self.title], self.check)
+
 
 def write_run_pages(folder):
     """Write ``report.md`` and ``report.html`` of a run into its folder, and of a run of a model
@@ -210,6 +215,8 @@ def folders_section(runs, titles, page_folder):
 
 
 def _table(runs):
+    if len(runs) == 1:
+        return runs[0].table
     folders, titles = [r.folder for r in runs], [r.title for r in runs]
     return _eval.report_table(folders, titles, all(r.check for r in runs))
 
@@ -252,7 +259,7 @@ def _achieved(support):
 
 
 def _run_text(run):
-    table = _table([run])
+    table = run.table
     content = {"warnings": [], "notes": []} | run.content
     tracks = []
     for name in _eval.sorted_names(list(run.tracks)):
