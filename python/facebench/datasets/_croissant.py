@@ -4,57 +4,15 @@ import csv
 import io
 import json
 import os
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 
 from facebench.core._arguments import of_kind
-from facebench.io import sha256_file
+from facebench.io import SampleStatus, sha256_file
 from facebench.reports import write_text
 
-# The context that the specification prescribes (docs.mlcommons.org/croissant/docs/croissant-spec).
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataBiases": "cr:dataBiases",
-    "dataCollection": "cr:dataCollection",
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "personalSensitiveInformation": "cr:personalSensitiveInformation",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
-_STATUS = ("ok", "no_face", "unreadable", "missing", "rejected")
 _POINTS = ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth")
 _COLUMNS = {
     "row": ("sc:Integer", "row of the pack's data sets, from 0"),
@@ -96,7 +54,7 @@ def write_croissant(pack, folder, *, name=None, description=None, url=None, lice
     write_text(folder / "faces.csv", _table(faces))
     prepared = f"crop {manifest['crop']['name']}, {faces.shape[1]}x{faces.shape[0]} pixels"
     description_of = {
-        "@context": _CONTEXT,
+        "@context": _context(),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": name or manifest["dataset"]["name"],
@@ -126,6 +84,13 @@ def write_croissant(pack, folder, *, name=None, description=None, url=None, lice
         folder / "croissant.json", json.dumps(description_of, indent=1, ensure_ascii=False) + "\n"
     )
     return folder / "croissant.json"
+
+
+def _context() -> dict:
+    """What the specification prescribes (docs.mlcommons.org/croissant/docs/croissant-spec)."""
+    return json.loads(
+        files("facebench").joinpath("templates", "croissant_context.json").read_text("utf-8")
+    )
 
 
 def _file(path, kind, description):
@@ -159,6 +124,6 @@ def _table(faces):
     table.writerow(_COLUMNS)
     for row, (name, label) in enumerate(zip(faces.names, labels, strict=True)):
         cells = ["" if np.isnan(x) else f"{x:.7g}" for x in numbers[row].astype(float)]
-        status = _STATUS[faces.statuses[row]]
+        status = SampleStatus(int(faces.statuses[row])).name
         table.writerow([row, name, people[label], status, *cells])
     return text.getvalue()

@@ -4,9 +4,10 @@ import os
 
 import numpy as np
 
-from facebench import _eval, _library, images, protocols
+from facebench import _eval, _library, protocols
 from facebench.core import Error
 from facebench.core._arguments import of_kind, path_text
+from facebench.datasets._pictures import Pictures
 from facebench.io import EmbeddingSet, SampleStatus, read_embeddings
 from facebench.reports.page import Report, Section, bullets, table_block, text
 
@@ -113,40 +114,14 @@ def _quantiles(values, shares=_SHARES):
     return {str(s): float(v) for s, v in zip(shares, np.quantile(values, shares), strict=True)}
 
 
-class _Source:
-    """Names, people and pictures of a pack, a folder of people or an archive."""
+class _Source(Pictures):
+    """Pictures, and which of them have a face."""
 
     def __init__(self, path):
-        full = _library.full
-        self.path = os.fspath(path)
-        self.pack = self.dataset = None
-        archive = full.find_image_archive(self.path) is not None
-        if archive or os.path.isdir(self.path):
-            read = full.read_archive if archive else full.read_image_folder
-            self.dataset = read(self.path)
-            samples = self.dataset.samples
-            self.names = [s.id for s in samples]
-            self.labels = np.array([s.label for s in samples])
-            self.people = self.dataset.label_names
-            self.statuses = np.zeros(len(samples), int)
-        else:
-            self.pack = full.Pack(self.path)
-            self.names, self.people = self.pack.names, self.pack.label_names
-            self.labels = np.asarray(self.pack.labels)
-            self.statuses = np.asarray(self.pack.statuses)
+        super().__init__(path)
         self.used = np.flatnonzero(self.statuses == int(SampleStatus.ok))
         if not len(self.used):
             raise Error(f"{self.path}: holds no image with a face")
-
-    def picture(self, index):
-        """The pixels of an image; None where it cannot be read."""
-        if self.pack is not None:
-            return self.pack.images[index]
-        try:
-            sample = self.dataset.samples[index]
-            return images.decode(sample.read(), sample.where)
-        except Error:
-            return None
 
 
 def _depth(labels):
@@ -170,8 +145,9 @@ def _look(source, limit):
     """Sizes and colours of pictures; those that cannot be read are none."""
     sizes, grey, unreadable = [], 0, 0
     for index in _evenly(source.used, limit):
-        pixels = source.picture(int(index))
-        if pixels is None:
+        try:
+            pixels = source.pixels(int(index))
+        except Error:
             unreadable += 1
             continue
         sizes.append(pixels.shape[:2])
