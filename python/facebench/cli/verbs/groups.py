@@ -4,7 +4,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, fields, option
+from facebench.cli.options import argument, fields, keywords, option
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
@@ -12,6 +12,12 @@ from facebench.cli.verb import verb
 @verb(
     "facebench groups runs/run-lfw-1 --attributes people.csv --column sex --far 0.001",
     lambda: [
+        *keywords(
+            facebench.groups,
+            threshold_from=option("Choose the threshold on this run instead.", Path),
+            out=option("Also write a page with figures (.html).", Path),
+            threads=common.Threads,
+        ),
         *fields(facebench.reports.GroupReportOptions),
         *fields(facebench.metrics.GroupRatesOptions),
     ],
@@ -19,18 +25,7 @@ from facebench.cli.verb import verb
 def groups(
     run: argument("A run folder.", Path),
     attributes: option("CSV with a header: names, and a column of groups.", Path),
-    threshold_from: option("Choose the threshold on this run instead.", Path) = None,
-    out: option("Also write a page with figures (.html).", Path) = None,
-    threads: common.Threads = 0,
     **options,
 ):
     """Error rates by groups of people. FMR and FNMR at one threshold, and how unequal they are."""
-    return facebench.reports.groups(
-        run,
-        attributes,
-        threshold_from=threshold_from,
-        out=out,
-        threads=threads,
-        progress=make_progress(),
-        **options,
-    )
+    return facebench.groups(run, attributes, progress=make_progress(), **options)

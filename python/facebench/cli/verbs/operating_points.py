@@ -15,29 +15,32 @@ Test = option("A run with other comparisons, to test on.", Path)
 
 @verb(
     "facebench threshold runs/run-lfw_view1-1 --test runs/run-lfw-1 --fmr 0.001",
-    lambda: fields(facebench.reports.ThresholdReportOptions),
+    lambda: [
+        *keywords(facebench.threshold, test=Test, threads=common.Threads),
+        *fields(facebench.reports.ThresholdReportOptions),
+    ],
 )
-def threshold(run: Run, test: Test = None, threads: common.Threads = 0, **options):
+def threshold(run: Run, **options):
     """A threshold for a wanted FMR, tested elsewhere. With its bound, FMR and FNMR there."""
-    return facebench.threshold(run, test, threads=threads, progress=make_progress(), **options)
+    return facebench.threshold(run, progress=make_progress(), **options)
 
 
 @verb(
     "facebench calibrate runs/run-lfw_view1-1 --test runs/run-lfw-1 --save lr.json",
-    lambda: fields(facebench.reports.CalibrationOptions),
+    lambda: [
+        *keywords(
+            facebench.calibrate,
+            test=Test,
+            save=option("Write the calibration here (.json).", Path),
+            out=option("Also write a page with a Tippett plot (.html).", Path),
+            threads=common.Threads,
+        ),
+        *fields(facebench.reports.CalibrationOptions),
+    ],
 )
-def calibrate(
-    run: Run,
-    test: Test = None,
-    save: option("Write the calibration here (.json).", Path) = None,
-    out: option("Also write a page with a Tippett plot (.html).", Path) = None,
-    threads: common.Threads = 0,
-    **options,
-):
+def calibrate(run: Run, **options):
     """Scores as likelihood ratios, tested elsewhere. Cllr, min Cllr and calibration error."""
-    return facebench.calibrate(
-        run, test, save=save, out=out, threads=threads, progress=make_progress(), **options
-    )
+    return facebench.calibrate(run, progress=make_progress(), **options)
 
 
 @verb(
@@ -72,22 +75,20 @@ def gallery(
     return facebench.gallery(run, fpir=rates, progress=make_progress(), **options)
 
 
-@verb("facebench budget runs/base runs/seed-2 runs/seed-3 runs/hog --metric auc")
+@verb(
+    "facebench budget runs/base runs/seed-2 runs/seed-3 runs/hog --metric auc",
+    lambda: keywords(
+        facebench.budget,
+        metric=option("accuracy, auc, eer or tar@far=X. Default: the run's first."),
+        track=option("Track of the runs. Default: their only one."),
+        replicates=option("Resampled data sets.", int, min=20, max=10_000_000),
+        seed=common.Seed,
+        threads=common.Threads,
+    ),
+)
 def budget(
     runs: argument("Run folders; all but the first differ from it in one thing.", list[Path]),
-    metric: option("accuracy, auc, eer or tar@far=X. Default: the run's first.") = None,
-    track: option("Track of the runs. Default: their only one.") = None,
-    replicates: option("Resampled data sets.", int, min=20, max=10_000_000) = 1000,
-    seed: common.Seed = 0,
-    threads: common.Threads = 0,
+    **options,
 ):
     """Where a number's uncertainty comes from. People, images, training, detector, crop."""
-    return facebench.budget(
-        runs,
-        metric,
-        track=track,
-        replicates=replicates,
-        seed=seed,
-        threads=threads,
-        progress=make_progress(),
-    )
+    return facebench.budget(runs, progress=make_progress(), **options)
