@@ -35,9 +35,7 @@ std::string_view isa_name(Isa isa) { return kNames[static_cast<int>(isa)]; }
 
 Isa parse_isa(std::string_view name) {
   const std::vector<std::string> names(std::begin(kNames), std::end(kNames));
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<Isa>(i);
-  throw std::invalid_argument(unknown_name_message("instruction set", name, names));
+  return static_cast<Isa>(index_of_name("instruction set", name, names));
 }
 
 Isa supported_isa() {

@@ -72,4 +72,11 @@ std::string unknown_name_message(std::string_view kind, std::string_view name,
   return text + fmt::format(" (known: {})", fmt::join(known, ", "));
 }
 
+std::size_t index_of_name(std::string_view kind, std::string_view name,
+                          std::span<const std::string> known) {
+  const auto found = std::ranges::find(known, name);
+  if (found == known.end()) throw std::invalid_argument(unknown_name_message(kind, name, known));
+  return static_cast<std::size_t>(found - known.begin());
+}
+
 }  // namespace facebench

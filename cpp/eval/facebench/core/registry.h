@@ -18,6 +18,11 @@ std::string closest_name(std::string_view name, std::span<const std::string> kno
 std::string unknown_name_message(std::string_view kind, std::string_view name,
                                  std::span<const std::string> known);
 
+// Where `name` stands among the known ones. Throws std::invalid_argument with "did you mean" where
+// it is none of them.
+std::size_t index_of_name(std::string_view kind, std::string_view name,
+                          std::span<const std::string> known);
+
 // One family of named things (detectors, networks, losses, conventions, ...). Each family is an
 // explicit table in one source file; Entry has a member `std::string name` and, by convention, a
 // one-line `std::string doc`.

@@ -171,6 +171,12 @@ std::int64_t line_of_byte(std::string_view text, std::size_t byte) {
 
 }  // namespace
 
+std::string text_at(const Json& json, const std::string& pointer) {
+  const Json::json_pointer place(pointer);
+  return json.contains(place) && json.at(place).is_string() ? json.at(place).get<std::string>()
+                                                            : "";
+}
+
 Json parse_json(std::string_view text, std::string_view where) {
   std::vector<std::set<std::string>> seen;  // the keys of each open object
   const Json::parser_callback_t watch = [&](int depth, Json::parse_event_t event, Json& parsed) {

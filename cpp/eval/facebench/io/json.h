@@ -31,6 +31,9 @@ inline Json number_or_null(const std::optional<double>& x) {
   return x ? number_or_null(*x) : Json();
 }
 
+// The text at a JSON pointer ("/crop/name"); "" where there is none.
+std::string text_at(const Json& json, const std::string& pointer);
+
 // Throws Error "WHERE:LINE: ..." for bad syntax, a key given twice, nesting deeper than 100, or
 // text that is not UTF-8.
 Json parse_json(std::string_view text, std::string_view where);

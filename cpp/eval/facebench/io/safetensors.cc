@@ -57,11 +57,8 @@ std::size_t dtype_size(DType dtype) { return kDTypes[static_cast<int>(dtype)].si
 
 DType parse_dtype(std::string_view name) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::size(kDTypes); ++i) {
-    if (kDTypes[i].name == name) return static_cast<DType>(i);
-    names.emplace_back(kDTypes[i].name);
-  }
-  throw std::invalid_argument(unknown_name_message("tensor type", name, names));
+  for (const auto& known : kDTypes) names.emplace_back(known.name);
+  return static_cast<DType>(index_of_name("tensor type", name, names));
 }
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)

@@ -10,6 +10,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
+#include "facebench/core/registry.h"
 #include "facebench/io/json.h"
 
 namespace facebench {
@@ -39,6 +40,13 @@ class TomlTable {
   std::int64_t integer(std::string_view key) const;
   double number(std::string_view key) const;  // whole numbers too; inf and nan are refused
   std::string text(std::string_view key) const;
+  // A text that is the name of an entry of the table; fails at its place where it is none.
+  template <class Entry>
+  std::string name(std::string_view key, const Table<Entry>& known) const {
+    std::string value = text(key);
+    if (!known.find(value)) fail_at(key, unknown_name_message(known.kind(), value, known.names()));
+    return value;
+  }
   std::vector<std::int64_t> integers(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;

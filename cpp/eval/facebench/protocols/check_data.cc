@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "facebench/core/error.h"
+#include "facebench/io/presence.h"
 #include "facebench/protocols/readers/file_listing.h"
 
 namespace facebench {
@@ -32,8 +33,7 @@ void look_for_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
   } catch (const Error& e) {  // none is there, which is an answer here
     check.no_images = e.what();
   }
-  std::error_code ignored;
-  if (fs::is_regular_file(check.images, ignored)) return;  // an archive among the lists: all there
+  if (is_file(check.images)) return;  // an archive among the lists: all there
   std::vector<fs::path> paths;
   if (!check.images.empty()) paths = image_paths(spec, trials, check.images);
   FileListing listing;

@@ -57,16 +57,10 @@ void check_decides(const ProtocolSpec& spec, const Convention& convention) {
                   spec.id, convention.name, fmt::join(metrics, ", ")));
 }
 
-std::string text_of(const Json& options, const std::string& key) {
-  return options.is_object() && options.contains(key) && options[key].is_string()
-             ? options[key].get<std::string>()
-             : "";
-}
-
 // The rule that options as a manifest has them name in place of their convention's own; else "".
 std::string in_its_place(const Json& options, const ConventionRule& rule) {
-  const Convention* chosen_convention = conventions().find(text_of(options, "convention"));
-  const std::string rule_chosen = text_of(options, rule.name);
+  const Convention* chosen_convention = conventions().find(text_at(options, "/convention"));
+  const std::string rule_chosen = text_at(options, fmt::format("/{}", rule.name));
   return chosen_convention && chosen_convention->*rule.of == rule_chosen ? "" : rule_chosen;
 }
 
@@ -137,7 +131,7 @@ std::string rule_in_its_place(const Json& options, const Metric& metric) {
 }
 
 std::string convention_text(const Json& options) {
-  const std::string name = text_of(options, "convention");
+  const std::string name = text_at(options, "/convention");
   if (name.empty()) return "?";
   std::vector<std::string> others;
   for (const ConventionRule& rule : convention_rules())

@@ -150,8 +150,7 @@ fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
   std::size_t most = 0;
   for (const fs::path& folder :
        candidates(places.images, places.root, spec.image_folders, "images")) {
-    std::error_code ignored;
-    if (!fs::is_directory(folder, ignored)) continue;
+    if (!is_folder(folder)) continue;
     FileListing listing;
     const auto paths = image_paths(spec, trials, folder);
     const auto here = static_cast<std::size_t>(

@@ -146,18 +146,14 @@ Storage choose_storage(const Track& track, Result& r) {
 void note_fusion(Result& r, const EmbeddingSet& embeddings) {
   if (r.trials.templates.size() == 0 || r.options.fusion->empty()) return;
   const TemplateFusion& fusion = template_fusions().at(*r.options.fusion);
-  const auto extracted_with = [&](const char* key) -> std::string {
-    const Json::json_pointer at(fmt::format("/extract/{}", key));
-    const Json& m = embeddings.manifest;
-    return m.contains(at) && m[at].is_string() ? m[at].get<std::string>() : "";
-  };
-  if (const std::string flip = extracted_with("flip");
+  if (const std::string flip = text_at(embeddings.manifest, "/extract/flip");
       !fusion.flip.empty() && !flip.empty() && flip != fusion.flip)
     r.notes.push_back(
         fmt::format("The script of the fusion '{}' has flip={}; these embeddings "
                     "were extracted with flip={}.",
                     fusion.name, fusion.flip, flip));
-  if (!fusion.unit_samples && !fusion.flip.empty() && extracted_with("normalization") == "unit")
+  if (!fusion.unit_samples && !fusion.flip.empty() &&
+      text_at(embeddings.manifest, "/extract/normalization") == "unit")
     r.notes.push_back(
         fmt::format("The fusion '{}' keeps norms; these embeddings have unit length (extract them "
                     "with normalization=none).",
@@ -377,8 +373,7 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
   note_fusion(r, embeddings);
   const bool centred =
       std::ranges::any_of(r.scores, [](const Scores& s) { return !s.centred.empty(); });
-  const Json::json_pointer how("/extract/normalization");
-  if (centred && embeddings.manifest.contains(how) && embeddings.manifest[how] == "unit")
+  if (centred && text_at(embeddings.manifest, "/extract/normalization") == "unit")
     r.notes.push_back(
         fmt::format("The convention '{}' subtracts the mean of embeddings as the network gives "
                     "them; these have "

@@ -24,13 +24,6 @@ void require_known(const TomlTable& table, std::string_view key, std::string_vie
     table.fail_at(key, unknown_name_message(kind, word, known));
 }
 
-template <class Entry>
-std::string word(const TomlTable& table, std::string_view key, const Table<Entry>& known) {
-  const std::string value = table.text(key);
-  require_known(table, key, known.kind(), value, known.names());
-  return value;
-}
-
 template <class Item, class Name>
 std::vector<std::string> names_of(const std::vector<Item>& items, Name name) {
   std::vector<std::string> names;
@@ -51,7 +44,7 @@ PublishedColumn read_column(const TomlTable& table) {
   PublishedColumn c;
   c.id = table.text("id");
   c.title = table.text("title");
-  c.unit = word(table, "unit", published_units());
+  c.unit = table.name("unit", published_units());
   c.measures.protocol = table.text("protocol", "");
   if (c.measures.empty()) return c;
   c.measures.track = table.text("track");
@@ -117,7 +110,7 @@ PublishedRow read_row(const TomlTable& table, const Conditions& shared,
 
 PublishedErratum read_erratum(const TomlTable& table, const PublishedTable& owner) {
   PublishedErratum e;
-  e.kind = word(table, "kind", erratum_kinds());
+  e.kind = table.name("kind", erratum_kinds());
   e.note = table.text("note");
   e.suggests = table.text("suggests", "");
   e.rows = table.texts("rows", {});

@@ -1,6 +1,6 @@
 #include "facebench/protocols/reader.h"
 
-#include <algorithm>
+#include "facebench/io/presence.h"
 
 namespace facebench {
 
@@ -9,12 +9,13 @@ namespace facebench {
 #undef READER
 
 std::vector<std::string> TrialReader::missing(const std::filesystem::path& lists) const {
-  std::vector<std::string> absent = files();
-  std::erase_if(absent, [&](const std::string& file) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(lists / file, ignored);
-  });
-  return absent;
+  return absent_of(files(), lists);
+}
+
+std::vector<std::string> absent_of(std::vector<std::string> files,
+                                   const std::filesystem::path& lists) {
+  std::erase_if(files, [&](const std::string& file) { return is_file(lists / file); });
+  return files;
 }
 
 const Table<TrialReaderEntry>& trial_readers() {

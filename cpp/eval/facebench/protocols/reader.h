@@ -33,6 +33,10 @@ class TrialReader {
   virtual TrialSet read(const std::filesystem::path& lists) const = 0;
 };
 
+// Those of the files that are not in the folder.
+std::vector<std::string> absent_of(std::vector<std::string> files,
+                                   const std::filesystem::path& lists);
+
 struct TrialReaderEntry {
   std::string name;
   std::string doc;

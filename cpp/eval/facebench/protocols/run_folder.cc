@@ -10,6 +10,7 @@
 #include "facebench/io/confine.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/conventions.h"
 #include "facebench/protocols/internal/columns.h"
@@ -121,8 +122,7 @@ Json track_content(const TrackResult& t) {
 // its lists) stands for its folder.
 Json below(const fs::path& path, fs::path root) {
   if (root.empty()) return nullptr;
-  std::error_code ignored;
-  if (fs::is_regular_file(root, ignored)) root = fs::absolute(root).parent_path();
+  if (is_file(root)) root = fs::absolute(root).parent_path();
   const fs::path relative = fs::absolute(path).lexically_normal().lexically_relative(
       fs::absolute(root).lexically_normal());
   if (relative.empty() || *relative.begin() == "..") return nullptr;
@@ -244,16 +244,12 @@ Run read_changed_run(const fs::path& folder) {
   Run run;
   run.folder = folder;
   const fs::path path = folder / "run.json";
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored))
+  if (!is_file(path))
     fail(folder.string(), "is not a run folder: it has no run.json",
          "Name a folder that 'eval' or 'run' wrote.");
   run.manifest = read_manifest_as_it_is(path);
   const Json& c = run.manifest.content;
-  const auto has_text = [](const Json& j, const char* key) {
-    return j.is_object() && j.contains(key) && j[key].is_string();
-  };
-  if (!has_text(c, "kind") || c["kind"] != kKind)
+  if (text_at(c, "/kind") != kKind)
     fail(path.string(), "is not the manifest of an evaluation, by its 'kind'");
   const auto need = [&](const char* key, bool (Json::*is)() const) {
     if (!c.contains(key) || !(c[key].*is)())
@@ -281,12 +277,8 @@ Run read_run(const fs::path& folder, const Job& job) {
 
 std::string not_facebenchs(const Run& run) {
   const Json& protocol = run.manifest.content.at("protocol");
-  const auto text = [&](const char* key) {
-    const auto value = protocol.find(key);
-    return value != protocol.end() && value->is_string() ? value->get<std::string>()
-                                                         : std::string();
-  };
-  return not_facebenchs(text("id"), text("title"), text("sha256"));
+  return not_facebenchs(text_at(protocol, "/id"), text_at(protocol, "/title"),
+                        text_at(protocol, "/sha256"));
 }
 
 std::vector<TrackCurves> read_curves(const Run& run, const Job& job) {

@@ -26,14 +26,6 @@ constexpr std::uint64_t kMaxSpecBytes = 1 << 20;
 constexpr std::size_t kMostTargets = 1000;
 
 // A word out of a table; unknown ones are refused at their line, with "did you mean".
-template <class Entry>
-std::string word(const TomlTable& table, std::string_view key, const Table<Entry>& known) {
-  const std::string value = table.text(key);
-  if (!known.find(value))
-    table.fail_at(key, unknown_name_message(known.kind(), value, known.names()));
-  return value;
-}
-
 std::vector<std::string> folders(const TomlTable& table, std::string_view key) {
   const std::vector<std::string> result = table.texts(key);
   if (result.empty()) table.fail_at(key, "no folder is named", "'.' is the root itself.");
@@ -48,7 +40,7 @@ std::vector<std::string> folders(const TomlTable& table, std::string_view key) {
 
 MetricRequest metric_request(const TomlTable& table) {
   MetricRequest r;
-  r.name = word(table, "name", protocol_metrics());
+  r.name = table.name("name", protocol_metrics());
   r.source = table.text("source", "");
   if (protocol_metrics().at(r.name).takes_targets) {
     r.targets = table.numbers("targets");
@@ -168,16 +160,16 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
   const TomlTable data = top.table("data");
   s.image_folders = folders(data, "images");
   s.list_folders = folders(data, "lists");
-  s.match = word(data, "match", name_matchings());
+  s.match = data.name("match", name_matchings());
 
   if (const auto table = top.optional_table("faces")) s.faces = given_faces(*table);
 
   const TomlTable reader = top.table("reader");
-  s.reader_name = word(reader, "name", trial_readers());
+  s.reader_name = reader.name("name", trial_readers());
   s.reader = trial_readers().at(s.reader_name).make(reader);
 
   const TomlTable evaluation = top.table("evaluation");
-  s.convention = word(evaluation, "convention", conventions());
+  s.convention = evaluation.name("convention", conventions());
   for (const ConventionRule& rule : convention_rules())
     if (evaluation.has(rule.name)) {
       const std::string chosen = evaluation.text(rule.name);
@@ -185,13 +177,13 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
         evaluation.fail_at(rule.name, wrong);
       s.rules.emplace_back(rule.name, chosen);
     }
-  if (evaluation.has("fusion")) s.fusion = word(evaluation, "fusion", template_fusions());
+  if (evaluation.has("fusion")) s.fusion = evaluation.name("fusion", template_fusions());
   s.summary = evaluation.text("summary", "none");
   if (s.summary != "none" && s.summary != "mean" && s.summary != "mean_less_sd")
     evaluation.fail_at("summary",
                        fmt::format("'{}' is not 'none', 'mean' or 'mean_less_sd'", s.summary));
-  s.interval = word(evaluation, "interval", interval_methods());
-  s.failed_enrolments = word(evaluation, "failed_enrolments", failure_policies());
+  s.interval = evaluation.name("interval", interval_methods());
+  s.failed_enrolments = evaluation.name("failed_enrolments", failure_policies());
 
   for (const TomlTable& t : top.tables("metrics")) {
     s.metrics.push_back(metric_request(t));
@@ -224,16 +216,16 @@ std::string seen_letters(std::string_view text) {
 // Whether a reader takes a name for one of ours: its letters and digits are, where a character
 // outside ASCII may be one that looks like ours, or none that is seen.
 bool looks_like(std::string_view text, std::string_view ours) {
-  const std::string theirs = seen_letters(text), wanted = seen_letters(ours);
-  if (static_cast<std::size_t>(std::ranges::count(theirs, '?')) * 2 > theirs.size()) return false;
-  std::vector<bool> reached(wanted.size() + 1);  // by the letters so far: so many of ours
+  const std::string letters = seen_letters(text), expected = seen_letters(ours);
+  if (static_cast<std::size_t>(std::ranges::count(letters, '?')) * 2 > letters.size()) return false;
+  std::vector<bool> reached(expected.size() + 1);  // by the letters so far: so many of ours
   reached[0] = true;
-  for (const char letter : theirs) {
+  for (const char letter : letters) {
     std::vector<bool> next(reached.size());
     for (std::size_t i = 0; i < reached.size(); ++i) {
       if (!reached[i]) continue;
       if (letter == '?') next[i] = true;
-      if (i < wanted.size() && (letter == '?' || letter == wanted[i])) next[i + 1] = true;
+      if (i < expected.size() && (letter == '?' || letter == expected[i])) next[i + 1] = true;
     }
     reached = std::move(next);
   }

@@ -60,10 +60,9 @@ std::vector<std::string> result_warnings(const Result& r) {
                       r.score == "given"
                           ? " If the scores are distances (lower = more alike), say so: --distance."
                           : ""));
-  const Json::json_pointer assumed("/manifest/model/assumed");
-  if (r.embeddings.contains(assumed) && r.embeddings[assumed].is_string())
-    warnings.push_back(fmt::format("Assumed, since the model does not say it: {}.",
-                                   r.embeddings[assumed].get<std::string>()));
+  const std::string assumed = text_at(r.embeddings, "/manifest/model/assumed");
+  if (!assumed.empty())
+    warnings.push_back(fmt::format("Assumed, since the model does not say it: {}.", assumed));
   return warnings;
 }
 

@@ -25,14 +25,6 @@ struct RunFacts {
   std::string other_data;  // why its data is not the paper's; "" = nothing is known against it
 };
 
-// The text at a place in the manifest; "" where there is none.
-std::string text_at(const Json& content, const char* place) {
-  const Json::json_pointer pointer{std::string(place)};
-  return content.contains(pointer) && content.at(pointer).is_string()
-             ? content.at(pointer).get<std::string>()
-             : "";
-}
-
 // The conditions that a manifest holds, and where. A caller may call a training otherwise: a name
 // of a file is not that of a data set.
 struct RecordedCondition {

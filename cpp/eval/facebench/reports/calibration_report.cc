@@ -97,9 +97,7 @@ CalibrationReport calibration_report(const fs::path& folder, const fs::path& tes
     return report;
   }
   const RunScores other = read_run_scores(test);
-  std::optional<std::string> name;
-  if (other.trials.tracks.size() > 1) name = report.track;
-  measure(counted_list(other, track_of(other, name), test), other.trials, test);
+  measure(counted_list(other, track_like(other, report.track), test), other.trials, test);
   return report;
 }
 

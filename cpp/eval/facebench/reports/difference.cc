@@ -94,8 +94,8 @@ Json at(const Json& content, const std::vector<const char*>& places) {
 std::map<std::string, Json> inputs_of(const Json& content) {
   std::map<std::string, Json> result;
   for (const Json& input : content["inputs"])
-    if (input.is_object() && input.value("role", Json()).is_string())
-      result[input["role"].get<std::string>()].push_back(input.value("sha256", Json()));
+    if (const std::string role = text_at(input, "/role"); !role.empty())
+      result[role].push_back(input.value("sha256", Json()));
   return result;
 }
 

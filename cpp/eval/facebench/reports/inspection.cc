@@ -194,9 +194,7 @@ std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pa
 void add_disagreements(const CountedList& list, const Pairs& pairs, const RunScores& run,
                        const fs::path& other, const InspectionOptions& options, Inspection& out) {
   const RunScores second = read_run_scores(other);
-  std::optional<std::string> name;
-  if (second.trials.tracks.size() > 1) name = out.track;
-  const CountedList theirs = counted_list(second, track_of(second, name), other);
+  const CountedList theirs = counted_list(second, track_like(second, out.track), other);
   const auto same = [&](std::size_t i) {
     const Comparison a = list.units[i], b = theirs.units[i];
     return run.trials.unit_name(a.first) == second.trials.unit_name(b.first) &&

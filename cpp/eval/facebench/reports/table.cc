@@ -75,12 +75,10 @@ std::vector<Entry> read_metric(const Json& json, const std::string& where) {
   Cell base;
   base.present = true;
   base.level = number(json, "level", 0);
-  if (json.contains("method") && json["method"].is_string())
-    base.method = json["method"].get<std::string>();
-  if (json.contains("no_interval") && json["no_interval"].is_string())
-    base.method = "none: " + json["no_interval"].get<std::string>();
-  if (json.contains("interval_note") && json["interval_note"].is_string())
-    base.note = json["interval_note"].get<std::string>();
+  base.method = text_at(json, "/method");
+  if (const std::string why = text_at(json, "/no_interval"); !why.empty())
+    base.method = "none: " + why;
+  base.note = text_at(json, "/interval_note");
   base.support = read_support(json);
   base.sd = number(json, "sd", -1);
   base.standard_error = number(json, "standard_error", -1);
@@ -112,10 +110,9 @@ std::vector<Entry> read_metric(const Json& json, const std::string& where) {
 }
 
 std::string protocol_id(const Json& metrics, const std::string& where) {
-  if (!metrics.contains("protocol") || !metrics["protocol"].is_object() ||
-      !metrics["protocol"].contains("id") || !metrics["protocol"]["id"].is_string())
-    fail(where, "names no protocol", "Run the evaluation again.");
-  return metrics["protocol"]["id"].get<std::string>();
+  std::string id = text_at(metrics, "/protocol/id");
+  if (id.empty()) fail(where, "names no protocol", "Run the evaluation again.");
+  return id;
 }
 
 // Failures to enrol out of what was to be enrolled: templates where there are any, else samples.
@@ -399,8 +396,8 @@ std::vector<std::string> run_titles(std::span<const Run> runs) {
   std::set<std::pair<std::string, std::string>> models, taken;
   const bool by_model = std::ranges::all_of(runs, [&](const Run& run) {
     const Json& content = run.manifest.content;
-    return content.contains("embedder") && content["embedder"].is_string() &&
-           models.emplace(content["protocol"]["id"], content["embedder"]).second;
+    const std::string model = text_at(content, "/embedder");
+    return !model.empty() && models.emplace(content["protocol"]["id"], model).second;
   });
   for (const Run& run : runs) {
     const std::string protocol = run.manifest.content["protocol"]["id"];

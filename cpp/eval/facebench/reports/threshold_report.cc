@@ -146,9 +146,7 @@ ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
     throw std::invalid_argument(
         "both runs hold the same comparisons, so nothing is tested; give a run on other data, or "
         "ask for the same comparisons");
-  std::optional<std::string> name;
-  if (other.trials.tracks.size() > 1) name = report.track;
-  put(both_lists(other, track_of(other, name), test), other.trials, test);
+  put(both_lists(other, track_like(other, report.track), test), other.trials, test);
   return report;
 }
 

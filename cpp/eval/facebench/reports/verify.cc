@@ -127,7 +127,7 @@ std::vector<Check> compare_content(const Run& run, const RunScores& s,
     for (auto& [name, track] : wanted["tracks"].items())
       if (const auto then = recorded.at("tracks").find(name);
           s.format == 2 && then != recorded.at("tracks").end() &&
-          text_or(*then, "kind") == "all_pairs" && text_or(track, "kind") == "dense")
+          text_at(*then, "/kind") == "all_pairs" && text_at(track, "/kind") == "dense")
         track["kind"] = "all_pairs";
     const Json follows = content_of_scores(s, tracks);
     for (const auto& [key, value] : recorded.items())
@@ -170,7 +170,7 @@ Check check_circumstance(const Run& run) {
     if (!circumstance.contains(key)) return {name, false, fmt::format("lacks '{}'", key)};
   const auto roles = [](const Json& inputs) {
     std::vector<std::string> found;
-    for (const Json& input : inputs) found.push_back(text_or(input, "role"));
+    for (const Json& input : inputs) found.push_back(text_at(input, "/role"));
     return found;
   };
   if (roles(circumstance["inputs"]) != roles(run.manifest.content.at("inputs")))
@@ -182,7 +182,7 @@ Check check_protocol(const Run& run, const RunScores& s) {
   const std::string other = not_facebenchs(s.spec.id, s.spec.title, s.spec.sha256);
   if (other.empty())
     return {"protocol", true, fmt::format("{}, version {}", s.spec.id, s.spec.version)};
-  const std::string by = text_or(run.manifest.content, "facebench");
+  const std::string by = text_at(run.manifest.content, "/facebench");
   if (s.format >= kFormatWithContent && by == version())
     return {"protocol", false, other + " Give it an id and a title of its own."};
   return not_checked("protocol",
@@ -195,7 +195,7 @@ Check check_warnings(const Run& run, const RunScores& s, const std::vector<Track
   Result result;
   static_cast<ScoredTrials&>(result) = s;
   result.tracks = tracks;
-  result.score = text_or(content, "score");
+  result.score = text_at(content, "/score");
   if (content.contains("embeddings")) result.embeddings = content["embeddings"];
   const Json recorded = content.value("warnings", Json::array());
   for (const std::string& warning : result_warnings(result))
@@ -236,10 +236,10 @@ fs::path find_embeddings(const Run& run, const Job& job) {
   const Json& circumstance = run.manifest.circumstance;
   const Json places = circumstance.contains("inputs") ? circumstance["inputs"] : Json::array();
   for (std::size_t i = 0; i < recorded.size() && places.is_array() && i < places.size(); ++i) {
-    const fs::path path = text_or(places[i], "path");
-    if (text_or(recorded[i], "role") == "embeddings" && path.extension() == ".h5" &&
+    const fs::path path = text_at(places[i], "/path");
+    if (text_at(recorded[i], "/role") == "embeddings" && path.extension() == ".h5" &&
         may_open(path, {run.folder}) && fs::is_regular_file(path) &&
-        sha256_file(path, job) == text_or(recorded[i], "sha256"))
+        sha256_file(path, job) == text_at(recorded[i], "/sha256"))
       return path;
   }
   return {};
@@ -251,7 +251,7 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
   if (path.empty())
     return not_checked(
         "scores from embeddings",
-        text_or(run.manifest.content, "score") == "given"
+        text_at(run.manifest.content, "/score") == "given"
             ? "the scores were given, not computed from embeddings"
             : "the embeddings are neither in the run folder nor, as .h5, where they were read");
   Check check{"scores from " + path.filename().string(), true, ""};
@@ -350,7 +350,8 @@ std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
   std::vector<Check> checks;
   for (const char* file : recorded_files(run))
     checks.push_back(
-        compare_hash(file, folder / file, text_or(run.manifest.content.at("outputs"), file), job));
+        compare_hash(file, folder / file,
+                     text_at(run.manifest.content.at("outputs"), fmt::format("/{}", file)), job));
   try {
     const RunScores scores = read_scores(folder / "scores.h5");
     for (Check& check : recompute(run, scores, job)) checks.push_back(std::move(check));

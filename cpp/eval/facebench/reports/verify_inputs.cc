@@ -8,6 +8,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/exclusion.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/without.h"
@@ -17,11 +18,6 @@
 namespace facebench {
 
 namespace fs = std::filesystem;
-
-std::string text_or(const Json& object, const char* key, std::string fallback) {
-  if (!object.is_object() || !object.contains(key) || !object[key].is_string()) return fallback;
-  return object[key].get<std::string>();
-}
 
 Check compare_hash(std::string name, const fs::path& path, const std::string& recorded,
                    const Job& job) {
@@ -44,14 +40,14 @@ fs::path input_path(const Run& run, std::size_t i, const fs::path& base) {
   const Json& circumstance = run.manifest.circumstance;
   const Json places = circumstance.value("inputs", Json::array());
   const Json place = places.is_array() && i < places.size() ? places[i] : Json();
-  const std::string below = text_or(place, "below_root");
-  return !base.empty() && !below.empty() ? base / below : fs::path(text_or(place, "path"));
+  const std::string below = text_at(place, "/below_root");
+  return !base.empty() && !below.empty() ? base / below : fs::path(text_at(place, "/path"));
 }
 
 // The folder of the lists: below the root, else the one in which an input is a file of theirs.
 fs::path folder_of_lists(const Run& run, const RunScores& s, const fs::path& root,
                          const fs::path& base) {
-  const fs::path then = text_or(run.manifest.circumstance, "root");
+  const fs::path then = text_at(run.manifest.circumstance, "/root");
   for (const fs::path& place : {root, then}) {
     if (place.empty() || !may_open(place, {run.folder, base})) continue;
     try {
@@ -119,7 +115,7 @@ Check check_lists(const Run& run, const RunScores& s, const fs::path& root, cons
   TrialSet lists = under(s.spec, s.spec.reader->read(folder));
   const Json& inputs = content.at("inputs");
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (text_or(inputs[i], "role") == "without")
+    if (text_at(inputs[i], "/role") == "without")
       lists = without(lists, read_exclusion(input_path(run, i, base)));
   if (const auto limit = content.find("limit");
       limit != content.end() && limit->is_number_integer())
@@ -152,11 +148,11 @@ std::vector<Check> verify_inputs(const fs::path& folder, const fs::path& root, c
   const Run run = read_changed_run(folder);
   const Json& recorded = run.manifest.content.at("inputs");
   std::vector<Check> checks;
-  std::error_code ignored;  // a root may be a file: an archive with its lists
-  const fs::path base =
-      fs::is_regular_file(root, ignored) ? fs::absolute(root).parent_path() : root;
+  // A root may be a file: an archive with its lists.
+  const fs::path base = is_file(root) ? fs::absolute(root).parent_path() : root;
   for (std::size_t i = 0; i < recorded.size(); ++i) {
-    const std::string name = "input " + text_or(recorded[i], "role", "?");
+    const std::string role = text_at(recorded[i], "/role");
+    const std::string name = "input " + (role.empty() ? "?" : role);
     const fs::path path = input_path(run, i, base);
     if (path.empty())
       checks.push_back({name, false, "run.json does not say where it lay"});
@@ -166,7 +162,7 @@ std::vector<Check> verify_inputs(const fs::path& folder, const fs::path& root, c
                                     "are, and it lay at {}",
                                     path.string())});
     else
-      checks.push_back(compare_hash(name, path, text_or(recorded[i], "sha256"), job));
+      checks.push_back(compare_hash(name, path, text_at(recorded[i], "/sha256"), job));
   }
   try {
     checks.push_back(check_lists(run, read_scores(folder / "scores.h5"), root, base));

@@ -105,11 +105,8 @@ void FaceNuisance::describe(OptionsBuilder<FaceNuisance>& o) {
 }
 
 Disguise disguise_of(const FaceNuisance& n) {
-  const auto at = std::find(kDisguises.begin(), kDisguises.end(), n.disguise);
-  if (at == kDisguises.end())
-    throw std::invalid_argument(unknown_name_message(
-        "disguise", n.disguise, std::vector<std::string>(kDisguises.begin(), kDisguises.end())));
-  return static_cast<Disguise>(at - kDisguises.begin());
+  const std::vector<std::string> known(kDisguises.begin(), kDisguises.end());
+  return static_cast<Disguise>(index_of_name("disguise", n.disguise, known));
 }
 
 AgeGroup age_group_of(const FaceNuisance& n) {

@@ -20,6 +20,7 @@
 #include "facebench/archives/internal/protobuf.h"
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/text.h"
 
 namespace facebench {
@@ -200,14 +201,12 @@ class LmdbArchive : public ImageArchive {
 };
 
 bool is_lmdb(const fs::path& path) {
-  std::error_code ignored;
   return has_ending(path, ".lmdb") || path.filename() == "data.mdb" ||
-         (fs::is_directory(path, ignored) && fs::is_regular_file(path / "data.mdb", ignored));
+         (is_folder(path) && is_file(path / "data.mdb"));
 }
 
 std::shared_ptr<const ImageArchive> open_lmdb(const fs::path& path) {
-  std::error_code ignored;
-  return std::make_shared<LmdbArchive>(fs::is_directory(path, ignored) ? path / "data.mdb" : path);
+  return std::make_shared<LmdbArchive>(is_folder(path) ? path / "data.mdb" : path);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "facebench/archives/internal/recordio.h"
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/text.h"
 
 namespace facebench {
@@ -252,8 +253,7 @@ class RecArchive : public ImageArchive {
   // "CLASSES,HEIGHT,WIDTH", and the number of images in a second line of newer files.
   void read_property() {
     const fs::path path = folder_of_file() / "property";
-    std::error_code ignored;
-    if (!fs::is_regular_file(path, ignored)) return;
+    if (!is_file(path)) return;
     const TextFile text(path);
     if (text.lines().size() < 2) return;
     const std::string_view line = trim(text.lines()[1].text);
@@ -272,9 +272,7 @@ class RecArchive : public ImageArchive {
 };
 
 bool is_rec(const fs::path& path) {
-  std::error_code ignored;
-  return has_ending(path, ".rec") ||
-         (fs::is_directory(path, ignored) && fs::is_regular_file(path / "train.rec", ignored));
+  return has_ending(path, ".rec") || (is_folder(path) && is_file(path / "train.rec"));
 }
 
 std::shared_ptr<const ImageArchive> open_rec(const fs::path& path) {

@@ -13,6 +13,7 @@
 #include "facebench/core/natural_order.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/image_files.h"
+#include "facebench/io/presence.h"
 
 namespace facebench {
 namespace {
@@ -20,11 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
 
 void require_folder(const fs::path& root) {
   if (!is_folder(root))

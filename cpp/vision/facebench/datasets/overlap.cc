@@ -13,6 +13,7 @@
 #include "facebench/datasets/pack.h"
 #include "facebench/datasets/person_names.h"
 #include "facebench/io/hdf5.h"
+#include "facebench/io/presence.h"
 #include "facebench/metrics/all_pairs.h"
 #include "facebench/metrics/similar_pairs.h"
 
@@ -212,9 +213,8 @@ OverlapSide read_overlap_side(const fs::path& path, const fs::path& embeddings) 
   side.name =
       path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
   std::unordered_map<std::string, std::int32_t> number;
-  std::error_code ignored;
   const bool archive = find_image_archive(path) != nullptr;
-  if (archive || fs::is_directory(path, ignored)) {
+  if (archive || is_folder(path)) {
     const Dataset dataset = archive ? read_archive(path) : read_image_folder(path);
     side.people = dataset.label_names;
     for (const Sample& s : dataset.samples) {

@@ -24,25 +24,17 @@ std::uint8_t luma(int r, int g, int b) {
   return static_cast<std::uint8_t>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
 }
 
+constexpr std::array<std::string_view, 3> kColorOrders{"rgb", "bgr", "gray"};
+
 }  // namespace
 
 std::string_view color_order_name(ColorOrder order) {
-  switch (order) {
-    case ColorOrder::rgb:
-      return "rgb";
-    case ColorOrder::bgr:
-      return "bgr";
-    case ColorOrder::gray:
-      return "gray";
-  }
-  return "unknown";
+  return kColorOrders[static_cast<std::size_t>(order)];
 }
 
 ColorOrder parse_color_order(std::string_view name) {
-  for (const ColorOrder order : {ColorOrder::rgb, ColorOrder::bgr, ColorOrder::gray})
-    if (name == color_order_name(order)) return order;
-  const std::array<std::string, 3> known{"rgb", "bgr", "gray"};
-  throw std::invalid_argument(unknown_name_message("colour order", name, known));
+  const std::vector<std::string> known(kColorOrders.begin(), kColorOrders.end());
+  return static_cast<ColorOrder>(index_of_name("colour order", name, known));
 }
 
 Image::Image(int width, int height, ColorOrder order)

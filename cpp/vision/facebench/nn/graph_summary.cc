@@ -106,10 +106,7 @@ std::vector<std::string> count_rule_names() {
 }
 
 CountRule parse_count_rule(std::string_view name) {
-  const std::vector<std::string> names = count_rule_names();
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<CountRule>(i);
-  throw std::invalid_argument(unknown_name_message("counting rule", name, names));
+  return static_cast<CountRule>(index_of_name("counting rule", name, count_rule_names()));
 }
 
 std::int64_t count_parameters(const Graph& graph, CountRule rule) {

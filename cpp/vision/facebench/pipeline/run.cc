@@ -20,6 +20,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
+#include "facebench/io/presence.h"
 #include "facebench/pipeline/content_cache.h"
 #include "facebench/pipeline/internal/kept_faces.h"
 #include "facebench/protocols/without.h"
@@ -55,10 +56,7 @@ CropSizedImages crop_sized_images(const Json& manifest) {
 // of another training.
 Json training_of(const BatchModelInfo& model) {
   const fs::path path = model.file.parent_path() / "run.json";
-  std::error_code ignored;
-  if (model.file.empty() || model.options.training_run.empty() ||
-      !fs::is_regular_file(path, ignored))
-    return nullptr;
+  if (model.file.empty() || model.options.training_run.empty() || !is_file(path)) return nullptr;
   Json training;
   try {
     training = read_manifest(path).content;
@@ -146,8 +144,7 @@ Dataset protocol_dataset(const ProtocolSpec& spec, const TrialSet& trials, const
   dataset.root = images;
   dataset.label_names = trials.identity_names;
   dataset.samples.reserve(trials.names.size());
-  std::error_code ignored;
-  if (fs::is_regular_file(images, ignored)) {
+  if (is_file(images)) {
     const auto archive = open_image_archive(images);
     std::unordered_map<std::string, std::int64_t> entries;
     for (std::int64_t i = 0; i < archive->size(); ++i) entries.emplace(archive->name(i), i);

@@ -121,9 +121,7 @@ void apply_loss(Recipe& recipe, const TomlTable& top) {
   const std::optional<TomlTable> table = top.optional_table("loss");
   if (!table) return;
   if (recipe.loss.empty() || table->has("name")) {
-    const std::string name = table->text("name");
-    if (!losses().find(name))
-      table->fail_at("name", unknown_name_message("loss", name, losses().names()));
+    const std::string name = table->name("name", losses());
     if (name != recipe.loss) recipe.loss_options = Json::object();
     recipe.loss = name;
   }
@@ -152,9 +150,7 @@ void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& 
 
   const std::optional<TomlTable> network = top.optional_table("network");
   if (network && network->has("name")) {
-    const std::string name = network->text("name");
-    if (!networks().find(name))
-      network->fail_at("name", unknown_name_message("network", name, networks().names()));
+    const std::string name = network->name("name", networks());
     if (name != recipe.network) recipe.network_options = {};
     recipe.network = name;
   }

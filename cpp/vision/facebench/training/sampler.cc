@@ -12,11 +12,8 @@
 namespace facebench {
 
 LastBatch parse_last_batch(std::string_view name) {
-  if (name == "wrap") return LastBatch::wrap;
-  if (name == "keep") return LastBatch::keep;
-  if (name == "drop") return LastBatch::drop;
-  const std::vector<std::string> known{"wrap", "keep", "drop"};
-  throw std::invalid_argument(unknown_name_message("last batch", name, known));
+  const std::string known[] = {"wrap", "keep", "drop"};
+  return static_cast<LastBatch>(index_of_name("last batch", name, known));
 }
 
 ShuffleSampler::ShuffleSampler(std::vector<std::int64_t> samples, std::uint64_t seed,

@@ -10,6 +10,7 @@
 
 #include "facebench/archives/archive.h"
 #include "facebench/core/error.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
 
 namespace facebench {
@@ -42,24 +43,14 @@ TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclu
   }
   // A pack made by hand may say less than ours do; what it does not say stays at its default.
   const Json& manifest = pack.manifest();
-  const auto text = [](const Json& from, const char* key) {
-    return from.is_object() && from.contains(key) && from[key].is_string()
-               ? from[key].get<std::string>()
-               : std::string();
-  };
-  const auto part = [](const Json& from, const char* key) {
-    return from.is_object() && from.contains(key) ? from[key] : Json();
-  };
-  set.content_hash = text(manifest, "tree_sha256");
-  const Json detector = part(manifest, "detector");
-  const std::string name = text(detector, "detector");
-  if (!name.empty()) {
+  set.content_hash = text_at(manifest, "/tree_sha256");
+  if (const std::string name = text_at(manifest, "/detector/detector"); !name.empty()) {
     set.preparation["detector"] = name;
-    set.preparation["detector_mode"] = text(part(detector, "options"), "mode");
+    set.preparation["detector_mode"] = text_at(manifest, "/detector/options/mode");
   }
-  if (const std::string selection = text(manifest, "selection"); !selection.empty())
+  if (const std::string selection = text_at(manifest, "/selection"); !selection.empty())
     set.preparation["selection"] = selection;
-  if (const std::string crop = text(part(manifest, "crop"), "name"); !crop.empty())
+  if (const std::string crop = text_at(manifest, "/crop/name"); !crop.empty())
     set.preparation["crop"] = crop;
   return set;
 }
@@ -89,9 +80,8 @@ OpenedTrainingSet open_training_set(const std::filesystem::path& path,
                                     const std::optional<Exclusion>& exclusion,
                                     const std::optional<ImageShape>& shape) {
   OpenedTrainingSet opened;
-  std::error_code ignored;
   const bool archive = find_image_archive(path) != nullptr;
-  if (archive || std::filesystem::is_directory(path, ignored)) {
+  if (archive || is_folder(path)) {
     auto images = std::make_unique<const DecodedImages>(
         archive ? read_archive(path) : read_image_folder(path), shape);
     opened.set = training_set(*images, exclusion);

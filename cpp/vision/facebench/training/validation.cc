@@ -18,11 +18,6 @@
 namespace facebench {
 namespace {
 
-std::string content_hash(const Pack& pack) {
-  const Json& manifest = pack.manifest();
-  return manifest.is_object() ? manifest.value("tree_sha256", "") : "";
-}
-
 const TrackResult& judged_track(const Result& result, const std::optional<std::string>& wanted) {
   if (wanted) return result.track(*wanted);
   const TrackResult& last = result.tracks.back();
@@ -77,7 +72,7 @@ Validation open_validation(const std::string& protocol, const DataPlaces& places
   ProtocolSpec spec = load_protocol(protocol);
   TrialSet trials = read_trials(spec, places);
   auto images = std::make_shared<const Pack>(pack);
-  std::string hash = content_hash(*images);
+  std::string hash = text_at(images->manifest(), "/tree_sha256");
   return {std::move(spec), std::move(trials), std::move(images), std::move(hash), options};
 }
 

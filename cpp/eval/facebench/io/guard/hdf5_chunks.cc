@@ -62,9 +62,9 @@ std::vector<std::byte> unfiltered(std::vector<std::byte> bytes, hid_t properties
     if (applied.back().first.kind == H5Z_FILTER_FLETCHER32) before += kChecksumBytes;
   }
   for (auto at = applied.rbegin(); at != applied.rend(); ++at) {
-    const auto& [filter, wanted] = *at;
+    const auto& [filter, bytes_before] = *at;
     if (filter.kind == H5Z_FILTER_DEFLATE) {
-      Inflated inflated = inflate_zlib(bytes, wanted);
+      Inflated inflated = inflate_zlib(bytes, bytes_before);
       if (!inflated.whole) refuse(where, "a chunk cannot be expanded to what it should hold");
       bytes = std::move(inflated.bytes);
     } else if (filter.kind == H5Z_FILTER_SHUFFLE) {

@@ -182,15 +182,15 @@ bool read_through_own_driver(hid_t access, std::optional<std::span<const std::by
 std::optional<StoredChunk> stored_chunk(hid_t file, hid_t dataset, const hsize_t* corner) {
   void* handle = nullptr;
   if (H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) < 0) return {};
-  OpenFile& own = *of(static_cast<H5FD_t*>(handle));
-  own.asked.emplace();
+  OpenFile& open_file = *of(static_cast<H5FD_t*>(handle));
+  open_file.asked.emplace();
   std::uint32_t mask = 0;
   std::byte untouched{};
   const herr_t result = H5Dread_chunk(dataset, H5P_DEFAULT, corner, &mask, &untouched);
-  std::optional<StoredChunk> found = std::exchange(own.asked, {});
+  std::optional<StoredChunk> chunk = std::exchange(open_file.asked, {});
   if (result < 0) return {};
-  found->mask = mask;
-  return found;
+  chunk->mask = mask;
+  return chunk;
 }
 
 bool read_bytes(hid_t file, std::uint64_t address, std::span<std::byte> out) {

@@ -12,6 +12,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/mat5.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/readers/pair_collector.h"
 #include "facebench/protocols/readers/reader_entry.h"
@@ -91,10 +92,9 @@ class AgedbReader : public OptionsReader<AgedbSplitsOptions> {
 
   // The name under which the file is there; "" = under none.
   std::string file_in(const fs::path& lists) const {
-    std::error_code ignored;
-    if (fs::is_regular_file(lists / options_.file, ignored)) return options_.file;
+    if (is_file(lists / options_.file)) return options_.file;
     for (const std::string& name : options_.other_names)
-      if (fs::is_regular_file(lists / name, ignored)) return name;
+      if (is_file(lists / name)) return name;
     return "";
   }
 

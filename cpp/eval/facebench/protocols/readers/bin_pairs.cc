@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/verification_pack.h"
 #include "facebench/protocols/readers/pair_collector.h"
@@ -45,16 +46,14 @@ class BinReader : public OptionsReader<BinPairsOptions> {
   }
 
   fs::path images(const fs::path& lists) const override {
-    std::error_code ignored;
-    if (fs::is_regular_file(lists, ignored))
-      return is_verification_pack(lists) ? lists : fs::path();
+    if (is_file(lists)) return is_verification_pack(lists) ? lists : fs::path();
     if (!options_.file.empty()) {
       for (const char* ending : {".bin", ".bin.xz"})
-        if (fs::is_regular_file(lists / (options_.file + ending), ignored))
-          return lists / (options_.file + ending);
+        if (is_file(lists / (options_.file + ending))) return lists / (options_.file + ending);
       return {};
     }
     std::vector<fs::path> packs;
+    std::error_code ignored;
     for (fs::directory_iterator it(lists, ignored), end; !ignored && it != end;
          it.increment(ignored))
       if (is_verification_pack(it->path())) packs.push_back(it->path());

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/readers/list_file.h"
 #include "facebench/protocols/readers/pair_collector.h"
@@ -158,9 +159,8 @@ class CfpReader : public OptionsReader<CfpPairsOptions> {
 
   // Where a file lies: in Protocol/ or beside it; "" = nowhere.
   static fs::path part_in(const fs::path& lists, const std::string& file) {
-    std::error_code ignored;
     for (const fs::path& path : {lists / "Protocol" / file, lists / file})
-      if (fs::is_regular_file(path, ignored)) return path;
+      if (is_file(path)) return path;
     return {};
   }
   static fs::path images_in(const fs::path& lists, const std::string& kind) {

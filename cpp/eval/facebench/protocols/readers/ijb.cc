@@ -27,6 +27,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/io/presence.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
@@ -87,8 +88,8 @@ class IjbReader : public OptionsReader<IjbOptions> {
   using OptionsReader::OptionsReader;
   std::vector<std::string> files() const override { return packed_files(); }
   std::vector<std::string> missing(const fs::path& lists) const override {
-    std::vector<std::string> packed = absent(lists, packed_files()),
-                             official = absent(lists, official_files());
+    std::vector<std::string> packed = absent_of(packed_files(), lists),
+                             official = absent_of(official_files(), lists);
     if (is_packed(lists)) return packed;
     return official.size() < official_files().size() ? official : packed;
   }
@@ -207,17 +208,7 @@ class IjbReader : public OptionsReader<IjbOptions> {
   const IjbOptions& chosen() const { return options_; }
 
  private:
-  static std::vector<std::string> absent(const fs::path& lists, std::vector<std::string> files) {
-    std::erase_if(files, [&](const std::string& file) {
-      std::error_code ignored;
-      return fs::is_regular_file(lists / file, ignored);
-    });
-    return files;
-  }
-  bool is_packed(const fs::path& lists) const {
-    std::error_code ignored;
-    return fs::is_regular_file(lists / faces_file(), ignored);
-  }
+  bool is_packed(const fs::path& lists) const { return is_file(lists / faces_file()); }
 };
 
 class Ijb11Reader : public IjbReader {

@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/io/presence.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/readers/list_file.h"
@@ -110,10 +111,8 @@ class IjbaReader : public OptionsReader<IjbaOptions> {
  private:
   // A split of which a part is missing is not absent but damaged: reading it says what lacks.
   bool has(const fs::path& lists, std::int64_t split) const {
-    std::error_code ignored;
-    return std::ranges::any_of(files_of(split), [&](const std::string& f) {
-      return fs::is_regular_file(lists / f, ignored);
-    });
+    return std::ranges::any_of(files_of(split),
+                               [&](const std::string& f) { return is_file(lists / f); });
   }
 };
 

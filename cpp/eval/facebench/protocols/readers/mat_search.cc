@@ -13,6 +13,7 @@
 
 #include <utility>
 
+#include "facebench/io/presence.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/readers/mat_image_list.h"
 #include "facebench/protocols/readers/reader_entry.h"
@@ -47,8 +48,7 @@ class MatSearchReader : public OptionsReader<MatSearchOptions> {
   std::vector<std::string> files() const override { return {set_.gallery.file, set_.probes.file}; }
   std::vector<std::string> missing(const fs::path& lists) const override {
     std::vector<std::string> absent = TrialReader::missing(lists);
-    std::error_code ignored;
-    if (!fs::is_directory(others(lists), ignored)) absent.push_back(set_.others);
+    if (!is_folder(others(lists))) absent.push_back(set_.others);
     return absent;
   }
 
@@ -72,10 +72,8 @@ class MatSearchReader : public OptionsReader<MatSearchOptions> {
 
  private:
   fs::path others(const fs::path& lists) const {
-    std::error_code ignored;
     const fs::path elsewhere = lists.parent_path() / set_.beside / set_.others;
-    return !set_.beside.empty() && fs::is_directory(elsewhere, ignored) ? elsewhere
-                                                                        : lists / set_.others;
+    return !set_.beside.empty() && is_folder(elsewhere) ? elsewhere : lists / set_.others;
   }
 
   MatSearch set_;

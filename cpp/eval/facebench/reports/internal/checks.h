@@ -10,9 +10,6 @@
 // What the two halves of a verification share (verify.cc, verify_inputs.cc).
 namespace facebench {
 
-// A text of an object; the fallback where it holds none.
-std::string text_or(const Json& object, const char* key, std::string fallback = "");
-
 // What could not be compared, and why.
 inline Check not_checked(std::string name, std::string why) {
   return {std::move(name), false, std::move(why), false};

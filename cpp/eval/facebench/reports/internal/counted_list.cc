@@ -48,6 +48,10 @@ std::size_t track_of(const RunScores& run, const std::optional<std::string>& tra
                                   : fmt::format("the run has several tracks; give one: {}", known));
 }
 
+std::size_t track_like(const RunScores& run, const std::string& track) {
+  return run.trials.tracks.size() == 1 ? 0 : track_of(run, track);
+}
+
 CountedList counted_list(const RunScores& run, std::size_t track, const fs::path& folder,
                          const EvaluationOptions& options) {
   const Track& t = run.trials.tracks[track];
@@ -98,9 +102,7 @@ ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> 
     return {threshold_at(list, far),
             fmt::format("It gives a FAR of {} on these comparisons.", far)};
   const RunScores run = read_run_scores(other);
-  std::optional<std::string> name;
-  if (run.trials.tracks.size() > 1) name = track;
-  return {threshold_at(counted_list(run, track_of(run, name), other), far),
+  return {threshold_at(counted_list(run, track_like(run, track), other), far),
           fmt::format("It gives a FAR of {} in the run {}.", far, other.filename().string())};
 }
 

@@ -31,6 +31,8 @@ struct CountedList {
 // The number of the track of that name, or of the only one, or of the only verification. Throws
 // std::invalid_argument.
 std::size_t track_of(const RunScores& run, const std::optional<std::string>& track);
+// The same of a run that is held against a track of another: of that name, or its only one.
+std::size_t track_like(const RunScores& run, const std::string& track);
 // Comparisons with a failed enrolment are treated as the run says, or as `options` do. Throws Error
 // where the track is no verification whose scores were all kept.
 CountedList counted_list(const RunScores& run, std::size_t track,
