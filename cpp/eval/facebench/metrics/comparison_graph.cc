@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "facebench/core/disjoint_sets.h"
 #include "facebench/metrics/internal/comparison_graphs.h"
 
 namespace facebench {
@@ -25,18 +26,11 @@ Components connected_components(const ComparisonGraph& graph) {
   sort_unique(vertices);
   sort_unique(identities);
 
-  std::vector<std::int32_t> parent(vertices.size());
-  for (std::size_t v = 0; v < parent.size(); ++v) parent[v] = static_cast<std::int32_t>(v);
-  const auto root = [&](std::int32_t v) {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-  };
+  DisjointSets connected(vertices.size());
   std::vector<std::int32_t> first(n);
   for (std::size_t i = 0; i < n; ++i) {
     first[i] = position(vertices, vertex(i, graph.first[i]));
-    const std::int32_t a = root(first[i]);
-    const std::int32_t b = root(position(vertices, vertex(i, graph.second[i])));
-    parent[std::max(a, b)] = std::min(a, b);
+    connected.join(first[i], position(vertices, vertex(i, graph.second[i])));
   }
 
   std::vector<std::int32_t> folds(graph.folds.begin(), graph.folds.end());
@@ -47,7 +41,7 @@ Components connected_components(const ComparisonGraph& graph) {
   std::vector<std::int32_t> number(vertices.size(), -1);
   std::vector<std::int64_t> members;
   for (std::size_t i = 0; i < n; ++i) {
-    std::int32_t& c = number[root(first[i])];
+    std::int32_t& c = number[connected.least(first[i])];
     if (c < 0) {
       c = result.count();
       result.fold.push_back(graph.folds.empty() ? 0 : position(folds, graph.folds[i]));

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
 
+#include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
 #include "facebench/io/file.h"
@@ -258,15 +258,9 @@ ScoredList read_bee(Paths files) {
   };
   side("query", matrix.rows, trials.rows);
   side("target", matrix.columns, trials.columns);
-  std::vector<std::int32_t> parent(set.names.size());
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](std::int32_t s) {
-    while (parent[s] != s) s = parent[s] = parent[parent[s]];
-    return s;
-  };
+  DisjointSets people(set.names.size());
   const auto connect = [&](std::size_t row, std::size_t column) {
-    const std::int32_t a = root(trials.rows[row]), b = root(trials.columns[column]);
-    parent[std::max(a, b)] = std::min(a, b);
+    people.join(trials.rows[row], trials.columns[column]);
   };
   if (matrix.target == matrix.query && matrix.rows == matrix.columns)  // one set with itself
     for (std::size_t k = 0; k < matrix.rows; ++k) connect(k, k);
@@ -294,10 +288,10 @@ ScoredList read_bee(Paths files) {
     fail(files[1].string(), fmt::format("has {} matches and {} non-matches", genuine, impostor),
          "Both are needed.");
   std::unordered_map<std::int32_t, std::int32_t> number;
-  for (std::int32_t s = 0; s < static_cast<std::int32_t>(parent.size()); ++s) {
+  for (const std::int32_t person : people.all()) {
     const auto [at, fresh] =
-        number.try_emplace(root(s), static_cast<std::int32_t>(set.identity_names.size()));
-    if (fresh) set.identity_names.push_back(set.names[s]);
+        number.try_emplace(person, static_cast<std::int32_t>(set.identity_names.size()));
+    if (fresh) set.identity_names.push_back(set.names[person]);
     set.identity.push_back(at->second);
   }
   Blemishes blemishes(files[1].parent_path());

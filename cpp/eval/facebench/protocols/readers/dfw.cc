@@ -10,9 +10,9 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <unordered_map>
 
+#include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/readers/list_file.h"
@@ -159,16 +159,9 @@ class DfwReader : public TrialReader {
                                    const std::vector<std::string>& names) const {
     const std::size_t n = names.size();
     const std::array<int, 256> meaning = meanings();
-    std::vector<std::int32_t> parent(n);
-    std::iota(parent.begin(), parent.end(), 0);
-    const auto root = [&](std::int32_t s) {
-      while (parent[s] != s) s = parent[s] = parent[parent[s]];
-      return s;
-    };
+    DisjointSets people(n);
     const auto connect = [&](std::size_t i, std::size_t j) {
-      const std::int32_t a = root(static_cast<std::int32_t>(i)),
-                         b = root(static_cast<std::int32_t>(j));
-      parent[std::max(a, b)] = std::min(a, b);
+      people.join(static_cast<std::int32_t>(i), static_cast<std::int32_t>(j));
     };
     std::unordered_map<std::string_view, std::size_t> first;
     for (std::size_t i = 0; i < n; ++i) {
@@ -176,8 +169,7 @@ class DfwReader : public TrialReader {
       for (std::size_t j = i + 1; j < n; ++j)
         if ((meaning[mask.values[i * n + j]] & 1) != 0) connect(i, j);
     }
-    for (std::size_t i = 0; i < n; ++i) parent[i] = root(static_cast<std::int32_t>(i));
-    return parent;
+    return people.all();
   }
 
   static std::vector<std::uint8_t> track_mask(const MaskTrack& t, const MaskMatrix& mask,

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
+#include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
 
 namespace facebench {
@@ -60,23 +60,14 @@ void PairCollector::number_folds(std::int64_t folds, bool genuine_too, const std
 
 // For each sample one of those that genuine comparisons connect it with, the same for all of them.
 std::vector<std::int32_t> PairCollector::connected() const {
-  std::vector<std::int32_t> parent(names_.size());
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](std::int32_t s) {
-    while (parent[s] != s) s = parent[s] = parent[parent[s]];
-    return s;
-  };
+  DisjointSets people(names_.size());
   for (const Gathered& gathered : tracks_) {
     const ListedTrials& track = gathered.trials;
-    for (std::size_t k = 0; k < track.comparisons.size(); ++k) {
-      if (track.genuine[k] == 0) continue;
-      const std::int32_t a = root(track.comparisons[k].first),
-                         b = root(track.comparisons[k].second);
-      parent[std::max(a, b)] = std::min(a, b);
-    }
+    for (std::size_t k = 0; k < track.comparisons.size(); ++k)
+      if (track.genuine[k] != 0)
+        people.join(track.comparisons[k].first, track.comparisons[k].second);
   }
-  for (std::int32_t s = 0; s < static_cast<std::int32_t>(parent.size()); ++s) parent[s] = root(s);
-  return parent;
+  return people.all();
 }
 
 TrialSet PairCollector::finish(const IdentityRule& rule) {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
+#include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
 #include "facebench/protocols/readers/number_rows.h"
 
@@ -105,21 +105,13 @@ TemplatePairs read_template_pairs(const std::filesystem::path& path,
 std::vector<std::int32_t> connected_templates(const TemplatePairs& pairs, std::size_t templates,
                                               Blemishes& blemishes) {
   const ListedTrials& t = pairs.trials;
-  std::vector<std::int32_t> parent(templates);
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto root = [&](std::int32_t u) {
-    while (parent[u] != u) u = parent[u] = parent[parent[u]];
-    return u;
-  };
-  for (std::size_t k = 0; k < t.comparisons.size(); ++k) {
-    if (t.genuine[k] == 0) continue;
-    const std::int32_t a = root(t.comparisons[k].first), b = root(t.comparisons[k].second);
-    parent[std::max(a, b)] = std::min(a, b);
-  }
-  for (std::size_t u = 0; u < templates; ++u) parent[u] = root(static_cast<std::int32_t>(u));
+  DisjointSets people(templates);
+  for (std::size_t k = 0; k < t.comparisons.size(); ++k)
+    if (t.genuine[k] != 0) people.join(t.comparisons[k].first, t.comparisons[k].second);
+  std::vector<std::int32_t> person = people.all();
   std::vector<std::size_t> conflicts;
   for (std::size_t k = 0; k < t.comparisons.size(); ++k)
-    if (t.genuine[k] == 0 && parent[t.comparisons[k].first] == parent[t.comparisons[k].second])
+    if (t.genuine[k] == 0 && person[t.comparisons[k].first] == person[t.comparisons[k].second])
       conflicts.push_back(k);
   const std::string name = pairs.list.path.string();
   constexpr const char* what =
@@ -136,7 +128,7 @@ std::vector<std::int32_t> connected_templates(const TemplatePairs& pairs, std::s
           return ListPlace{name, pairs.line_of(k), ""};
         },
         [] { return std::string(what); });
-  return parent;
+  return person;
 }
 
 }  // namespace facebench
