@@ -13,7 +13,6 @@ void bind_metrics(py::module_& m) {
   bind_summary(m);
   bind_identification(m);
   bind_all_pairs(m);
-  bind_det(m);
   bind_calibration(m);
   bind_reject(m);
   bind_fixed_threshold(m);

@@ -18,7 +18,6 @@ void bind_interval(py::module_& m);
 void bind_summary(py::module_& m);
 void bind_identification(py::module_& m);
 void bind_all_pairs(py::module_& m);
-void bind_det(py::module_& m);
 void bind_calibration(py::module_& m);
 void bind_reject(py::module_& m);
 void bind_fixed_threshold(py::module_& m);

@@ -1,13 +1,8 @@
 #include "facebench/metrics/calibration.h"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "facebench/metrics/det.h"
 #include "facebench/metrics/fixed_threshold.h"
 #include "facebench/metrics/paired.h"
 #include "facebench/metrics/reject.h"
+#include "facebench/metrics/roc.h"
 #include "facebench/metrics/tar_at_far.h"
 
 namespace facebench {

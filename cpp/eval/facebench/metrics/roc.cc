@@ -98,4 +98,9 @@ double eer(const RocCurve& c) {
   return crossing(c, i - 1, i);
 }
 
+DetCurve det(const RocCurve& curve) {
+  require_both(curve.genuine, curve.impostor, "the DET curve");
+  return {curve.threshold, curve.fpr(), curve.fnr()};
+}
+
 }  // namespace facebench
