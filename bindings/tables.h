@@ -39,12 +39,24 @@ py::list table_list(const Table<Entry>& table, const Keys&... keys) {
   return dicts_of(table.entries(), "name", &Entry::name, "doc", &Entry::doc, keys...);
 }
 
+// {key: value} of a range: both are members, or functions, of an item.
+template <class Items, class Key, class Value>
+py::dict dict_by(const Items& items, const Key& key, const Value& value) {
+  py::dict result;
+  for (const auto& item : items) result[py::str(std::invoke(key, item))] = std::invoke(value, item);
+  return result;
+}
+template <class Pairs>
+py::dict dict_of_pairs(const Pairs& pairs) {
+  py::dict result;
+  for (const auto& [key, value] : pairs) result[py::str(key)] = value;
+  return result;
+}
+
 // A table as {name: doc}.
 template <class Entry>
 py::dict table_docs(const Table<Entry>& table) {
-  py::dict result;
-  for (const Entry& e : table.entries()) result[py::str(e.name)] = e.doc;
-  return result;
+  return dict_by(table.entries(), &Entry::name, &Entry::doc);
 }
 
 }  // namespace facebench

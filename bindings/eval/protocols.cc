@@ -125,13 +125,9 @@ void bind_spec(py::module_& m) {
       .def_property_readonly(
           "about",
           [](const ProtocolSpec& s) {
-            py::dict d;
-            d["files"] = s.about.files;
-            d["ask"] = s.about.ask;
-            d["failures"] = s.about.failures;
-            d["paper"] = s.about.paper;
-            d["notes"] = s.about.notes;
-            return d;
+            using About = decltype(s.about);
+            return dict_of(s.about, "files", &About::files, "ask", &About::ask, "failures",
+                           &About::failures, "paper", &About::paper, "notes", &About::notes);
           },
           "What the protocol's page says: files, ask, failures, paper, notes.")
       .def_property_readonly(
@@ -160,15 +156,9 @@ void bind_spec(py::module_& m) {
       .def_readonly("sha256", &ProtocolSpec::sha256, "SHA-256 of the text.")
       .def_property_readonly("metrics",
                              [](const ProtocolSpec& s) {
-                               py::list result;
-                               for (const MetricRequest& r : s.metrics) {
-                                 py::dict d;
-                                 d["name"] = r.name;
-                                 d["targets"] = r.targets;
-                                 d["source"] = r.source;
-                                 result.append(d);
-                               }
-                               return result;
+                               return dicts_of(s.metrics, "name", &MetricRequest::name, "targets",
+                                               &MetricRequest::targets, "source",
+                                               &MetricRequest::source);
                              })
       .def_property_readonly(
           "files", [](const ProtocolSpec& s) { return s.reader->files(); },
@@ -254,23 +244,12 @@ void bind_trials(py::module_& m) {
       .def(
           "counts",
           [](const TrialSet& t, std::size_t track) {
-            py::dict d;
-            for (const auto& [name, count] : track_counts(t.tracks.at(track), t))
-              d[py::str(name)] = count;
-            return d;
+            return dict_of_pairs(track_counts(t.tracks.at(track), t));
           },
           py::arg("track") = 0, "What a track holds: comparisons, genuine, impostor, ...")
       .def_property_readonly("lists", [](const TrialSet& t) {
-        py::list result;
-        for (const TrialList& l : t.lists) {
-          py::dict d;
-          d["role"] = l.role;
-          d["path"] = l.path;
-          d["sha256"] = l.sha256;
-          d["notes"] = l.notes;
-          result.append(d);
-        }
-        return result;
+        return dicts_of(t.lists, "role", &TrialList::role, "path", &TrialList::path, "sha256",
+                        &TrialList::sha256, "notes", &TrialList::notes);
       });
 }
 
@@ -346,12 +325,7 @@ void bind_track_result(py::module_& m) {
       .def_readonly("kind", &TrackResult::kind)
       .def_readonly("templates", &TrackResult::templates)
       .def_property_readonly("counts",
-                             [](const TrackResult& t) {
-                               py::dict d;
-                               for (const auto& [name, count] : t.more_counts)
-                                 d[py::str(name)] = count;
-                               return d;
-                             })
+                             [](const TrackResult& t) { return dict_of_pairs(t.more_counts); })
       .def_readonly("samples", &TrackResult::samples)
       .def_readonly("identities", &TrackResult::identities)
       .def_property_readonly(
@@ -529,11 +503,8 @@ void bind_protocol_tables(py::module_& m) {
   m.def(
       "ijb_label",
       [](const std::string& label, const std::string& script) {
-        const IjbLabel meant = ijb_label(label, script);
-        py::dict d;
-        d["fusion"] = meant.fusion;
-        d["flip"] = meant.flip;
-        return d;
+        return dict_of(ijb_label(label, script), "fusion", &IjbLabel::fusion, "flip",
+                       &IjbLabel::flip);
       },
       py::arg("label"), py::arg("script"));
   m.def("trial_readers", [] { return table_list(trial_readers()); });

@@ -94,12 +94,7 @@ void bind_runs(py::module_& m) {
             threads, progress, [&](const Job& job) { return explain(a, b, options, job); })));
       },
       py::arg("a"), py::arg("b"), py::arg("options"), py::arg("threads"), py::arg("progress"));
-  m.def("difference_kinds", [] {
-    py::dict docs;
-    for (const DifferenceKind& kind : difference_kinds().entries())
-      docs[py::str(kind.name)] = kind.doc;
-    return docs;
-  });
+  m.def("difference_kinds", [] { return table_docs(difference_kinds()); });
   m.def(
       "why_not_comparable",
       [](const fs::path& a, const fs::path& b) {

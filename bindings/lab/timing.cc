@@ -185,9 +185,7 @@ void bind_timing(py::module_& m) {
                              py::return_value_policy::reference_internal)
       .def("tensors",
            [](const StepBench& bench) {
-             py::dict result;
-             for (const NamedTensor& t : bench.tensors()) result[py::str(t.name)] = t.tensor;
-             return result;
+             return dict_by(bench.tensors(), &NamedTensor::name, &NamedTensor::tensor);
            })
       .def("infer", &StepBench::infer, py::arg("images"), no_gil)
       .def("losses", &StepBench::losses, py::arg("images"), py::arg("labels"), py::arg("steps"),

@@ -13,9 +13,7 @@ namespace {
 // Of parameters or buffers.
 template <class Tensors>
 py::dict named_tensors(const Tensors& tensors) {
-  py::dict result;
-  for (const NamedTensor& t : tensors) result[py::str(t.name)] = t.tensor;
-  return result;
+  return dict_by(tensors, &NamedTensor::name, &NamedTensor::tensor);
 }
 
 }  // namespace
@@ -25,9 +23,7 @@ void bind_losses(py::module_& m) {
       "losses",
       [] {
         const auto defaults = [](const LossEntry& e) {
-          py::dict options;
-          for (const OptionField& f : e.options->fields) options[py::str(f.name)] = f.default_value;
-          return options;
+          return dict_by(e.options->fields, &OptionField::name, &OptionField::default_value);
         };
         const auto fields = [](const LossEntry& e) { return options_fields(*e.options); };
         return table_list(losses(), "source", &LossEntry::source, "options", defaults, "fields",

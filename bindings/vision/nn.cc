@@ -20,9 +20,7 @@ namespace facebench {
 namespace {
 
 py::dict named(const std::vector<NamedTensor>& tensors) {
-  py::dict result;
-  for (const NamedTensor& t : tensors) result[py::str(t.name)] = t.tensor;
-  return result;
+  return dict_by(tensors, &NamedTensor::name, &NamedTensor::tensor);
 }
 
 // What torch could not allocate, which it says with a line of its own source. torch, imported
@@ -77,9 +75,8 @@ void bind_network_use(py::class_<Network>& network) {
       .def(
           "state_dict",
           [](const Network& n) {
-            py::dict result;
-            for (const NamedTensor& t : n.tensors()) result[py::str(t.name)] = t.tensor.detach();
-            return result;
+            return dict_by(n.tensors(), &NamedTensor::name,
+                           [](const NamedTensor& t) { return t.tensor.detach(); });
           },
           "Name -> tensor (sharing memory) of every parameter and buffer.")
       .def(

@@ -296,9 +296,8 @@ void bind_training_runs(py::module_& m) {
       .def(
           "tensors",
           [](const TrainingLoop& loop) {
-            py::dict result;
-            for (const NamedTensor& t : loop.tensors()) result[py::str(t.name)] = t.tensor.detach();
-            return result;
+            return dict_by(loop.tensors(), &NamedTensor::name,
+                           [](const NamedTensor& t) { return t.tensor.detach(); });
           },
           "The weights by name; what is written into them is saved.")
       .def(

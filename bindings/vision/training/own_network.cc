@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "json.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
@@ -31,8 +32,7 @@ class PythonTrainedModel : public TrainedModel {
   PythonTrainedModel(py::handle network, std::span<const NamedTensor> instead, PythonError& raised)
       : network_(network), raised_(raised) {
     const py::gil_scoped_acquire gil;
-    py::dict values;
-    for (const NamedTensor& t : instead) values[py::str(t.name)] = t.tensor;
+    const py::dict values = dict_by(instead, &NamedTensor::name, &NamedTensor::tensor);
     in_python(raised_, [&] {
       py::object embedder = network_.attr("embedder")(values);
       batches_ = py::module_::import("facebench.embedding._foreign").attr("batch_model")(embedder);
