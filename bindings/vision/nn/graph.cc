@@ -5,47 +5,26 @@
 
 #include "common.h"
 #include "facebench/nn/graph_summary.h"
+#include "facebench/nn/option_fields.h"
 #include "modules.h"
+#include "tables.h"
 
 namespace facebench {
 namespace {
 
-using namespace py::literals;
+py::object in_python(const Size2& s) { return py::make_tuple(s.height, s.width); }
+py::object in_python(const Padding& p) { return py::make_tuple(p.top, p.left, p.bottom, p.right); }
+py::object in_python(const auto& value) { return py::cast(value); }
 
-py::tuple pair(Size2 s) { return py::make_tuple(s.height, s.width); }
-py::tuple sides(const Padding& p) { return py::make_tuple(p.top, p.left, p.bottom, p.right); }
-
-// The options of a node's operation by their names in C++: what exporters read.
-py::dict options_dict(const NoOptions&) { return {}; }
-py::dict options_dict(const ConvOptions& o) {
-  return py::dict("out"_a = o.out, "kernel"_a = pair(o.kernel), "stride"_a = pair(o.stride),
-                  "padding"_a = sides(o.padding), "dilation"_a = pair(o.dilation),
-                  "groups"_a = o.groups, "bias"_a = o.bias);
+py::dict options_dict(const NodeOptions& options) {
+  py::dict d;
+  std::visit(
+      [&](auto o) {
+        each_field(o, [&](const char* name, auto& value) { d[name] = in_python(value); });
+      },
+      options);
+  return d;
 }
-py::dict options_dict(const LinearOptions& o) {
-  return py::dict("out"_a = o.out, "bias"_a = o.bias);
-}
-py::dict options_dict(const BatchNormOptions& o) {
-  return py::dict("eps"_a = o.eps, "momentum"_a = o.momentum, "scale"_a = o.scale,
-                  "shift"_a = o.shift);
-}
-py::dict options_dict(const PreluOptions& o) { return py::dict("shared"_a = o.shared); }
-py::dict options_dict(const PoolOptions& o) {
-  return py::dict("kernel"_a = pair(o.kernel), "stride"_a = pair(o.stride),
-                  "padding"_a = sides(o.padding), "ceil_mode"_a = o.ceil_mode,
-                  "count_include_pad"_a = o.count_include_pad);
-}
-py::dict options_dict(const AdaptivePoolOptions& o) { return py::dict("out"_a = pair(o.out)); }
-py::dict options_dict(const LrnOptions& o) {
-  return py::dict("size"_a = o.size, "alpha"_a = o.alpha, "beta"_a = o.beta, "k"_a = o.k);
-}
-py::dict options_dict(const DropoutOptions& o) { return py::dict("p"_a = o.p); }
-py::dict options_dict(const ScaleOptions& o) { return py::dict("factor"_a = o.factor); }
-py::dict options_dict(const LayerNormOptions& o) { return py::dict("eps"_a = o.eps); }
-py::dict options_dict(const AttentionOptions& o) { return py::dict("heads"_a = o.heads); }
-py::dict options_dict(const WordsOptions& o) { return py::dict("vocabulary"_a = o.vocabulary); }
-py::dict options_dict(const LookupOptions& o) { return py::dict("width"_a = o.width); }
-py::dict options_dict(const LstmOptions& o) { return py::dict("out"_a = o.out); }
 
 }  // namespace
 
@@ -67,9 +46,7 @@ void bind_nn_graph(py::module_& m) {
       .def_property_readonly(
           "tensors",
           [](const Graph& g) {
-            py::dict shapes;
-            for (const TensorSpec& t : g.tensors()) shapes[py::str(t.name)] = t.shape;
-            return shapes;
+            return dict_by(g.tensors(), &TensorSpec::name, &TensorSpec::shape);
           },
           "Name -> shape of every parameter and buffer, in the order of the layers.")
       .def_property_readonly(
@@ -82,7 +59,7 @@ void bind_nn_graph(py::module_& m) {
               d["op"] = std::string(op_name(n.op));
               d["inputs"] = n.inputs;
               d["shape"] = n.shape;
-              d["options"] = std::visit([](const auto& o) { return options_dict(o); }, n.options);
+              d["options"] = options_dict(n.options);
               py::list tensors;
               for (const TensorSpec& t : g.tensors(n)) tensors.append(t.name);
               d["tensors"] = tensors;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,109 +12,13 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/nn/option_fields.h"
 
 namespace facebench {
 namespace {
 
 constexpr std::size_t kMostNodes = 10'000;
 constexpr std::int64_t kLargest = std::int64_t{1} << 28;
-
-// The fields of each operation's options, by name: what is written and what is read.
-void each_field(NoOptions&, auto&&) {}
-void each_field(ConvOptions& o, auto&& field) {
-  field("out", o.out);
-  field("kernel", o.kernel);
-  field("stride", o.stride);
-  field("padding", o.padding);
-  field("dilation", o.dilation);
-  field("groups", o.groups);
-  field("bias", o.bias);
-}
-void each_field(LinearOptions& o, auto&& field) {
-  field("out", o.out);
-  field("bias", o.bias);
-}
-void each_field(BatchNormOptions& o, auto&& field) {
-  field("eps", o.eps);
-  field("momentum", o.momentum);
-  field("scale", o.scale);
-  field("shift", o.shift);
-}
-void each_field(PreluOptions& o, auto&& field) { field("shared", o.shared); }
-void each_field(PoolOptions& o, auto&& field) {
-  field("kernel", o.kernel);
-  field("stride", o.stride);
-  field("padding", o.padding);
-  field("ceil_mode", o.ceil_mode);
-  field("count_include_pad", o.count_include_pad);
-}
-void each_field(AdaptivePoolOptions& o, auto&& field) { field("out", o.out); }
-void each_field(LrnOptions& o, auto&& field) {
-  field("size", o.size);
-  field("alpha", o.alpha);
-  field("beta", o.beta);
-  field("k", o.k);
-}
-void each_field(DropoutOptions& o, auto&& field) { field("p", o.p); }
-void each_field(ScaleOptions& o, auto&& field) { field("factor", o.factor); }
-void each_field(LayerNormOptions& o, auto&& field) { field("eps", o.eps); }
-void each_field(AttentionOptions& o, auto&& field) { field("heads", o.heads); }
-void each_field(WordsOptions& o, auto&& field) { field("vocabulary", o.vocabulary); }
-void each_field(LookupOptions& o, auto&& field) { field("width", o.width); }
-void each_field(LstmOptions& o, auto&& field) { field("out", o.out); }
-
-NodeOptions options_of(Op op) {
-  switch (op) {
-    case Op::conv:
-      return ConvOptions{};
-    case Op::linear:
-      return LinearOptions{};
-    case Op::batch_norm:
-      return BatchNormOptions{};
-    case Op::prelu:
-      return PreluOptions{};
-    case Op::max_pool:
-    case Op::avg_pool:
-      return PoolOptions{};
-    case Op::adaptive_avg_pool:
-      return AdaptivePoolOptions{};
-    case Op::lrn:
-      return LrnOptions{};
-    case Op::dropout:
-    case Op::drop_path:
-      return DropoutOptions{};
-    case Op::layer_norm:
-      return LayerNormOptions{};
-    case Op::attention:
-      return AttentionOptions{};
-    case Op::scale:
-      return ScaleOptions{};
-    case Op::lookup:
-      return LookupOptions{};
-    case Op::lstm:
-      return LstmOptions{};
-    case Op::input:
-    case Op::relu:
-    case Op::relu6:
-    case Op::sigmoid:
-    case Op::tanh:
-    case Op::add:
-    case Op::concat:
-    case Op::flatten:
-    case Op::mfm:
-    case Op::tokens:
-    case Op::positions:
-      return NoOptions{};
-  }
-  throw std::logic_error("options_of");
-}
-
-constexpr std::array kOps = {
-    Op::input,  Op::conv,    Op::linear,    Op::batch_norm, Op::prelu,     Op::relu,
-    Op::relu6,  Op::sigmoid, Op::tanh,      Op::max_pool,   Op::avg_pool,  Op::adaptive_avg_pool,
-    Op::add,    Op::scale,   Op::concat,    Op::dropout,    Op::flatten,   Op::lrn,
-    Op::mfm,    Op::tokens,  Op::positions, Op::layer_norm, Op::attention, Op::drop_path,
-    Op::lookup, Op::lstm};
 
 template <class T>
 Json value_json(const T& v) {
@@ -185,10 +89,9 @@ Node parse_node(const Json& json, const Values& values) {
   Node node;
   node.name = values.text(json, "name");
   if (node.name.empty()) values.wrong("name");
-  bool known = false;
-  for (const Op one : kOps)
-    if (op_name(one) == op) node.op = one, known = true;
-  if (!known) values.refuse(fmt::format("there is no operation '{}'", op));
+  const auto known = std::ranges::find(operations(), op, &Operation::name);
+  if (known == operations().end()) values.refuse(fmt::format("there is no operation '{}'", op));
+  node.op = known->op;
   for (const Json& input : values.list(json, "inputs", 0)) {
     std::int64_t index = 0;
     values.read(input, "inputs", index);
@@ -199,7 +102,7 @@ Node parse_node(const Json& json, const Values& values) {
       values.read(side, "shape", node.shape.emplace_back());
     return node;
   }
-  node.options = options_of(node.op);
+  node.options = known->options;
   std::visit(
       [&](auto& o) {
         std::size_t fields = 0;

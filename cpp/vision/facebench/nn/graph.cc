@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 
@@ -11,6 +12,40 @@
 
 namespace facebench {
 namespace {
+
+constexpr Operation kOperations[] = {
+    {Op::input, "input", NoOptions{}},
+    {Op::conv, "conv", ConvOptions{}},
+    {Op::linear, "linear", LinearOptions{}},
+    {Op::batch_norm, "batch_norm", BatchNormOptions{}},
+    {Op::prelu, "prelu", PreluOptions{}},
+    {Op::relu, "relu", NoOptions{}},
+    {Op::relu6, "relu6", NoOptions{}},
+    {Op::sigmoid, "sigmoid", NoOptions{}},
+    {Op::tanh, "tanh", NoOptions{}},
+    {Op::max_pool, "max_pool", PoolOptions{}},
+    {Op::avg_pool, "avg_pool", PoolOptions{}},
+    {Op::adaptive_avg_pool, "adaptive_avg_pool", AdaptivePoolOptions{}},
+    {Op::add, "add", NoOptions{}},
+    {Op::scale, "scale", ScaleOptions{}},
+    {Op::concat, "concat", NoOptions{}},
+    {Op::dropout, "dropout", DropoutOptions{}},
+    {Op::flatten, "flatten", NoOptions{}},
+    {Op::lrn, "lrn", LrnOptions{}},
+    {Op::mfm, "mfm", NoOptions{}},
+    {Op::tokens, "tokens", NoOptions{}},
+    {Op::positions, "positions", NoOptions{}},
+    {Op::layer_norm, "layer_norm", LayerNormOptions{}},
+    {Op::attention, "attention", AttentionOptions{}},
+    {Op::drop_path, "drop_path", DropoutOptions{}},
+    {Op::lookup, "lookup", LookupOptions{}},
+    {Op::lstm, "lstm", LstmOptions{}},
+};
+static_assert([] {
+  for (std::size_t i = 0; i < std::size(kOperations); ++i)
+    if (kOperations[i].op != static_cast<Op>(i)) return false;
+  return true;
+}());
 
 // Larger dimensions are a slip of the caller, and products of such ones could overflow.
 constexpr std::int64_t kLargestDimension = std::int64_t{1} << 28;
@@ -125,63 +160,9 @@ std::int64_t element_count(const Shape& shape) {
   return n;
 }
 
-std::string_view op_name(Op op) {
-  switch (op) {
-    case Op::input:
-      return "input";
-    case Op::conv:
-      return "conv";
-    case Op::linear:
-      return "linear";
-    case Op::batch_norm:
-      return "batch_norm";
-    case Op::prelu:
-      return "prelu";
-    case Op::relu:
-      return "relu";
-    case Op::relu6:
-      return "relu6";
-    case Op::sigmoid:
-      return "sigmoid";
-    case Op::tanh:
-      return "tanh";
-    case Op::max_pool:
-      return "max_pool";
-    case Op::avg_pool:
-      return "avg_pool";
-    case Op::adaptive_avg_pool:
-      return "adaptive_avg_pool";
-    case Op::add:
-      return "add";
-    case Op::scale:
-      return "scale";
-    case Op::concat:
-      return "concat";
-    case Op::dropout:
-      return "dropout";
-    case Op::flatten:
-      return "flatten";
-    case Op::lrn:
-      return "lrn";
-    case Op::mfm:
-      return "mfm";
-    case Op::tokens:
-      return "tokens";
-    case Op::positions:
-      return "positions";
-    case Op::layer_norm:
-      return "layer_norm";
-    case Op::attention:
-      return "attention";
-    case Op::drop_path:
-      return "drop_path";
-    case Op::lookup:
-      return "lookup";
-    case Op::lstm:
-      return "lstm";
-  }
-  throw std::logic_error("op_name");
-}
+std::span<const Operation> operations() { return kOperations; }
+
+std::string_view op_name(Op op) { return kOperations[static_cast<std::size_t>(op)].name; }
 
 Shape Graph::infer(const Node& node) const {
   const std::string& name = node.name;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -158,12 +159,20 @@ enum class Op : std::uint8_t {
   lookup,
   lstm,
 };
-std::string_view op_name(Op op);
 
 using NodeOptions =
     std::variant<NoOptions, ConvOptions, LinearOptions, BatchNormOptions, PreluOptions, PoolOptions,
                  AdaptivePoolOptions, LrnOptions, DropoutOptions, ScaleOptions, LayerNormOptions,
                  AttentionOptions, WordsOptions, LookupOptions, LstmOptions>;
+
+// What an operation is called, and the options of a node of it.
+struct Operation {
+  Op op;
+  std::string_view name;
+  NodeOptions options;
+};
+std::span<const Operation> operations();  // in the order of Op
+std::string_view op_name(Op op);
 
 struct Node {
   std::string name;  // unique; tensors are called name + ".weight" etc.
