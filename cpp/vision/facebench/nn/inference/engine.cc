@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "facebench/nn/inference/step_pass.h"
 #include "facebench/nn/internal/aten.h"
 #include "facebench/nn/internal/parallel_loops.h"
 
@@ -13,21 +14,6 @@ namespace {
 // Memory that the images of a group take together, at most.
 constexpr long kGroupFloats = 24L << 20;
 constexpr std::size_t kMostInGroup = 8;
-// Rows of outputs are computed for all channels before the next ones where their inputs stay in the
-// second cache, beside the weights.
-constexpr long kCacheFloats = 64L << 10;
-constexpr long kCacheWeights = 128L << 10;
-
-// The share [from, to) of a thread.
-std::pair<long, long> share_of(long count, int part, int parts) {
-  return {count * part / parts, count * (part + 1) / parts};
-}
-
-const float* floats_of(const at::Tensor& t) {
-  return t.defined() ? t.const_data_ptr<float>() : nullptr;
-}
-
-const std::int32_t* words_of(const at::Tensor& t) { return t.const_data_ptr<std::int32_t>(); }
 
 // Adds what `act` takes to seconds[step]; asks no clock where nobody wants to know.
 template <class Act>
@@ -40,457 +26,6 @@ void timed(double* seconds, std::size_t step, const Act& act) {
 
 }  // namespace
 
-struct InferenceEngine::Workspace {
-  std::vector<at::Tensor> arenas;  // of the images of a group
-  at::Tensor scratch;
-
-  float* arena(std::size_t i, long size) {
-    while (arenas.size() <= i) arenas.push_back(at::empty({size}, at::kFloat));
-    return arenas[i].data_ptr<float>();
-  }
-  float* floats(long size) {
-    if (!scratch.defined() || scratch.numel() < size) scratch = at::empty({size}, at::kFloat);
-    return scratch.data_ptr<float>();
-  }
-};
-
-// One step for some images, or one of several threads' part of it.
-class InferenceEngine::Pass {
- public:
-  Pass(const Plan& plan, const at::Tensor& images, Workspace& workspace, int part, int parts)
-      : plan_(plan),
-        kernels_(*plan.kernels),
-        images_(images),
-        workspace_(workspace),
-        part_(part),
-        parts_(parts) {}
-
-  // arenas[i] is that of image first + i.
-  void run(const Step& step, const std::vector<float*>& arenas, std::int64_t first) {
-    for (float* arena : arenas)
-      for (const int v : {step.out, step.affine}) clear_border(v, arena);
-    switch (step.kind) {
-      case StepKind::patches:
-        for (std::size_t i = 0; i < arenas.size(); ++i)
-          patches(step, arenas[i], first + static_cast<std::int64_t>(i));
-        break;
-      case StepKind::conv:
-        step.winograd < 0 ? conv(step, arenas) : winograd(step, arenas);
-        break;
-      case StepKind::linear:
-        linear(step, arenas);
-        break;
-      case StepKind::depthwise:
-        for (float* arena : arenas) depthwise(step, arena);
-        break;
-      case StepKind::pool:
-        for (float* arena : arenas) pool(step, arena);
-        break;
-      case StepKind::pointwise:
-      case StepKind::larger:
-        for (float* arena : arenas) pointwise(step, arena);
-        break;
-    }
-  }
-
-  // The value as torch has it, channel by channel.
-  void read(int value, float* arena, float* out) const {
-    const BlockView v = view(value, arena);
-    const ValueShape& s = shape(value);
-    const long lanes = plan_.lanes;
-    for (long c = 0; c < s.channels; ++c)
-      for (long y = 0; y < s.height; ++y) {
-        const float* from = v.data + c / lanes * v.block + y * v.row + c % lanes;
-        for (long x = 0; x < s.width; ++x) *out++ = from[x * lanes];
-      }
-  }
-
- private:
-  const ValueShape& shape(int value) const { return plan_.values[at_index(value)]; }
-  const Home& home(int value) const {
-    return plan_.homes[at_index(plan_.places[at_index(value)].home)];
-  }
-  const ConvKernel& kernel(const Step& step) const { return plan_.conv_kernel(step); }
-  // Of a block's pixel.
-  long words(const Step& step) const { return plan_.lanes / kernel(step).per_word; }
-  long blocks(int value) const { return (shape(value).channels + plan_.lanes - 1) / plan_.lanes; }
-
-  BlockView view(int value, float* arena) const {
-    if (value < 0) return {};
-    const Home& h = home(value);
-    const long row = h.row(plan_.lanes), block = h.block(plan_.lanes);
-    const long first = plan_.places[at_index(value)].first_block;
-    return {arena + h.offset + first * block + h.top * row + h.left * plan_.lanes, block, row};
-  }
-
-  void clear_border(int value, float* arena) const {
-    if (value < 0 || !home(value).bordered()) return;
-    const Home& h = home(value);
-    const BlockView v = view(value, arena);
-    const long lanes = plan_.lanes;
-    const auto [from, to] = share_of(blocks(value), part_, parts_);
-    // The border at the right of a row and that at the left of the next one lie together.
-    const long left = h.left * lanes, right = h.right * lanes, width = h.width * lanes;
-    for (long b = from; b < to; ++b) {
-      const long above = h.top * v.row + left;
-      float* at = v.data + b * v.block - above;
-      at = std::fill_n(at, above, 0.0F) + width;
-      for (long y = 1; y < h.height; ++y) at = std::fill_n(at, right + left, 0.0F) + width;
-      std::fill_n(at, right + h.bottom * v.row, 0.0F);
-    }
-  }
-
-  void patches(const Step& step, float* arena, std::int64_t image) {
-    const long lanes = plan_.lanes;
-    const long channels = images_.size(1), height = images_.size(2), width = images_.size(3);
-    const float* in = images_.const_data_ptr<float>() + image * images_.stride(0);
-    const BlockView out = view(step.out, arena);
-    const ValueShape& s = shape(step.out);
-    const long left = step.padding.left, taps = step.kernel.width;
-    const long step_right = step.stride.width * channels, dilation = step.dilation.width * channels;
-    // What lies together in a row.
-    const long run = step.dilation.width == 1 ? taps * channels : channels;
-    const long padded = std::max(
-        left + width, (s.width - 1) * step.stride.width + (taps - 1) * step.dilation.width + 1);
-    float* row = workspace_.floats(padded * channels);
-    std::fill_n(row, padded * channels, 0.0F);
-    const auto [from, to] = share_of(height, part_, parts_);
-    for (long y = from; y < to; ++y) {
-      const float* pixels = in + y * images_.stride(2);
-      for (long c = 0; c < channels; ++c)
-        for (long x = 0; x < width; ++x)
-          row[(left + x) * channels + c] = pixels[c * images_.stride(1) + x * images_.stride(3)];
-      for (long x = 0; x < s.width; ++x)
-        for (long k = 0; k < taps * channels; k += run) {
-          const float* pixel = row + x * step_right + k / run * dilation;
-          for (long j = k, n = 0; j < k + run; j += n, pixel += n) {
-            n = std::min(k + run - j, lanes - j % lanes);
-            std::copy_n(pixel, n,
-                        out.data + j / lanes * out.block + y * out.row + x * lanes + j % lanes);
-          }
-        }
-      for (long j = taps * channels; j % 4 != 0; ++j)  // that words are whole
-        for (long x = 0; x < s.width; ++x)
-          out.data[j / lanes * out.block + y * out.row + x * lanes + j % lanes] = 0;
-    }
-  }
-
-  // Of `pixel` floats or words a pixel.
-  Window window(const Step& step, const BlockView& in, long pixel) {
-    taps_.clear();
-    for (long y = 0; y < step.kernel.height; ++y)
-      for (long x = 0; x < step.kernel.width; ++x)
-        taps_.push_back(y * step.dilation.height * in.row + x * step.dilation.width * pixel);
-    return {taps_.data(), static_cast<int>(taps_.size()), static_cast<int>(step.stride.height),
-            static_cast<int>(step.stride.width)};
-  }
-
-  static ConvWork conv_work(const Step& step) {
-    ConvWork w;
-    w.window = {kOneTap, 1};
-    w.in_blocks = step.in_blocks;
-    w.last_words = step.last_words;
-    w.larger_of_two = step.larger_of_two;
-    w.residual_first = step.residual_first;
-    return w;
-  }
-
-  // Points the work at one slab.
-  void set_slab(ConvWork& w, const Step& step, const Slab& slab) const {
-    w.weights = words_of(step.weights) + slab.weights;
-    w.bias = floats_of(step.bias) + slab.vectors;
-    if (step.precision == InferencePrecision::int8) {
-      w.begin = words_of(step.begin) + slab.vectors;
-      w.scale = floats_of(step.sum_scale) + slab.vectors;
-    }
-    const long c = slab.first_block * plan_.lanes;
-    const auto from = [&](const at::Tensor& t) { return t.defined() ? floats_of(t) + c : nullptr; };
-    w.activation = {step.activation, from(step.slope)};
-    w.affine_activation = {step.affine_activation, from(step.affine_slope)};
-    w.affine_scale = from(step.scale);
-    w.affine_shift = from(step.shift);
-  }
-
-  void conv(const Step& step, const std::vector<float*>& arenas) {
-    const ValueShape& out = shape(step.result());
-    ConvWork w = conv_work(step);
-    w.pixels = out.height * out.width;
-    w.width = step.flat ? std::min(w.pixels, kFlatRow) : out.width;
-    const long rows = (w.pixels + w.width - 1) / w.width;
-    std::pair<long, long> slabs{0, static_cast<long>(step.slabs.size())}, ys{0, rows};
-    if (parts_ > 1 && rows < slabs.second && (rows < 8 * parts_ || slabs.second % parts_ == 0))
-      slabs = share_of(slabs.second, part_, parts_);
-    else
-      ys = share_of(rows, part_, parts_);
-    long chunk = ys.second - ys.first;
-    if (step.weights.numel() <= kCacheWeights) {
-      const long in_row = step.flat ? w.width * plan_.lanes : home(step.in).row(plan_.lanes);
-      const long of_row = in_row * step.in_blocks * step.stride.height;
-      chunk = std::clamp(kCacheFloats / of_row / 2 * 2, 2L, std::max(chunk, 2L));
-    }
-    const bool by_chunk = chunk < ys.second - ys.first;
-    std::vector<BlockView> inputs(arenas.size());
-    const auto rows_of = [&](long k, std::size_t i, long from, long to) {
-      const Slab& slab = step.slabs[static_cast<std::size_t>(k)];
-      point(w, step, slab, arenas[i], inputs[i]);
-      const bool first = i == 0 && from == ys.first;
-      w.weights_follow = first && k + 1 < slabs.second;
-      kernel(step).run(w, slab.blocks, from, to);
-    };
-    if (by_chunk) {
-      for (std::size_t i = 0; i < arenas.size(); ++i)
-        for (long y = ys.first; y < ys.second; y += chunk) {
-          const long end = std::min(y + chunk, ys.second);
-          inputs[i] = input_rows(step, w, arenas[i], y, end, 0, 1);
-          for (long k = slabs.first; k < slabs.second; ++k) rows_of(k, i, y, end);
-        }
-      return;
-    }
-    for (std::size_t i = 0; i < arenas.size(); ++i)
-      inputs[i] = input_rows(step, w, arenas[i], ys.first, ys.second, i, arenas.size());
-    for (long k = slabs.first; k < slabs.second; ++k)
-      for (std::size_t i = 0; i < arenas.size(); ++i) rows_of(k, i, ys.first, ys.second);
-  }
-
-  // The input of rows [from, to) of outputs, from the pixel under the first tap of the first row of
-  // all: where it lies, or its words, which go to scratch as those of image i of `images`.
-  BlockView input_rows(const Step& step, const ConvWork& w, float* arena, long from, long to,
-                       std::size_t i, std::size_t images) const {
-    const long lanes = plan_.lanes;
-    BlockView in = view(step.in, arena);
-    if (step.flat) in.row = w.width * lanes;
-    in.data -= step.padding.top * in.row + step.padding.left * lanes;
-    if (step.precision == InferencePrecision::float32) return in;
-    const long down = step.stride.height, row = in.row / lanes, pixel = words(step);
-    const long rows = (to - from - 1) * down + (step.kernel.height - 1) * step.dilation.height;
-    const long columns = step.flat ? std::min(w.pixels, to * w.width) - (to - 1) * w.width
-                                   : (w.width - 1) * step.stride.width +
-                                         (step.kernel.width - 1) * step.dilation.width + 1;
-    const long pixels = rows * row + columns, count = step.in_blocks * step.groups;
-    const long size = pixels * count * pixel;
-    float* out = workspace_.floats(static_cast<long>(images) * size) + static_cast<long>(i) * size;
-    for (long b = 0; b < count; ++b)
-      kernel(step).words(in.data + b * in.block + from * down * in.row, pixels, step.bytes,
-                         out + b * pixels * pixel);
-    return {out - from * down * row * pixel, pixels * pixel, row * pixel};
-  }
-
-  // Tiles of one image that are computed together with those of others.
-  struct Strip {
-    float* arena;
-    long from, to;
-  };
-
-  void winograd(const Step& step, const std::vector<float*>& arenas) {
-    const ValueShape& out = shape(step.result());
-    const WinogradForm& form = kWinogradForm[step.winograd];
-    const long across = tiles_of(out.width, form.across);
-    const long tiles = across * tiles_of(out.height, form.down);
-    std::pair<long, long> slabs{0, static_cast<long>(step.slabs.size())}, ts{0, tiles};
-    // The inputs' values are computed by each thread where they share the outputs' channels.
-    if (tiles < kTiles * parts_ && slabs.second >= parts_)
-      slabs = share_of(slabs.second, part_, parts_);
-    else
-      ts = share_of(tiles, part_, parts_);
-    std::vector<Strip> strips;
-    long filled = 0;
-    const long fit =
-        std::clamp(kInputFloats / (form.parts * step.in_blocks * plan_.lanes), kTiles, 2 * kTiles);
-    const long count = (ts.second - ts.first) * static_cast<long>(arenas.size());
-    const long passes = std::max(1L, (count + fit / 2) / fit);
-    const long most = (count + passes - 1) / passes;
-    for (float* arena : arenas)
-      for (long t = ts.first; t < ts.second;) {
-        const long end = std::min(ts.second, t + most - filled);
-        strips.push_back({arena, t, end});
-        filled += end - t;
-        t = end;
-        if (filled < most) continue;
-        winograd_strips(step, strips, slabs, across, most);
-        strips.clear();
-        filled = 0;
-      }
-    if (filled > 0) winograd_strips(step, strips, slabs, across, filled);
-  }
-
-  void winograd_strips(const Step& step, const std::vector<Strip>& strips,
-                       std::pair<long, long> slabs, long across, long tiles) {
-    const long lanes = plan_.lanes;
-    const ValueShape& out = shape(step.result());
-    const WinogradForm& form = kWinogradForm[step.winograd];
-    WinogradWork v;
-    v.in_blocks = step.in_blocks;
-    v.across = across;
-    v.inputs_block = tiles * words(step);
-    v.sums_block = tiles * lanes;
-    // A line more, lest the parts compete for the same lines of the first cache.
-    v.inputs_part = step.in_blocks * v.inputs_block + 16;
-    v.sums_part = kMostBlocks * v.sums_block + 16;
-    const long rows = form.down.outputs * form.across.outputs * kMostBlocks * across * lanes;
-    float* inputs = workspace_.floats(form.parts * (v.inputs_part + v.sums_part) + rows);
-    float* sums = inputs + form.parts * v.inputs_part;
-    v.rows = sums + form.parts * v.sums_part;
-    v.inputs = inputs;
-    for (const Strip& s : strips) {
-      v.in = view(step.in, s.arena);
-      v.in.data -= step.padding.top * v.in.row + step.padding.left * lanes;
-      kernels_.winograd->inputs[step.winograd][static_cast<int>(step.precision)](v, s.from, s.to);
-      v.inputs += (s.to - s.from) * words(step);
-    }
-    ConvWork product = conv_work(step);
-    product.larger_of_two = false;
-    product.bias = kZeros;
-    product.pixels = product.width = tiles;
-    ConvWork w = conv_work(step);
-    w.width = out.width;
-    w.pixels = out.height * out.width;
-    for (long k = slabs.first; k < slabs.second; ++k) {
-      const Slab& slab = step.slabs[static_cast<std::size_t>(k)];
-      for (long p = 0; p < form.parts; ++p) {
-        product.weights = words_of(step.weights) + slab.weights +
-                          p * step.in_blocks * words(step) * slab.blocks * lanes;
-        product.weights_follow = k + 1 < slabs.second || p + 1 < form.parts;
-        product.in = {inputs + p * v.inputs_part, v.inputs_block, 0};
-        product.out = {sums + p * v.sums_part, v.sums_block, 0};
-        kernel(step).run(product, slab.blocks, 0, 1);
-      }
-      v.sums = sums;
-      for (const Strip& s : strips) {
-        point(w, step, slab, s.arena, {});
-        kernels_.winograd->outputs[step.winograd](v, w, slab.blocks, s.from, s.to);
-        v.sums += (s.to - s.from) * lanes;
-      }
-    }
-  }
-
-  // Points the work at one slab of one image, whose input is `in`.
-  void point(ConvWork& w, const Step& step, const Slab& slab, float* arena, const BlockView& in) {
-    set_slab(w, step, slab);
-    const auto of = [&](int value, long block) {
-      BlockView v = view(value, arena);
-      if (!v.data) return v;
-      if (step.flat) v.row = w.width * plan_.lanes;
-      v.data += block * v.block;
-      return v;
-    };
-    w.in = in;
-    w.in.data += slab.first_in_block * in.block;
-    w.window = window(step, in, words(step));
-    w.residual = of(step.residual, slab.first_block);
-    w.out = of(step.out, slab.first_block);
-    w.affine = of(step.affine, slab.first_block);
-  }
-
-  // The images are the pixels of a 1x1 convolution; their numbers are brought together first.
-  void linear(const Step& step, const std::vector<float*>& arenas) {
-    const long lanes = plan_.lanes, count = static_cast<long>(arenas.size());
-    const ValueShape& in = shape(step.in);
-    const long out_blocks = blocks(step.out);
-    const long pixels = step.in_blocks * count;
-    float* gathered = workspace_.floats((2 * pixels + out_blocks * count) * lanes);
-    float* multiplied = gathered + pixels * lanes;
-    float* results = multiplied + pixels * lanes;
-    for (long i = 0; i < count; ++i) {
-      const BlockView v = view(step.in, arenas[static_cast<std::size_t>(i)]);
-      float* to = gathered + i * lanes;
-      for (long b = 0; b < blocks(step.in); ++b)
-        for (long y = 0; y < in.height; ++y)
-          for (long x = 0; x < in.width; ++x, to += count * lanes)
-            std::copy_n(v.data + b * v.block + y * v.row + x * lanes, lanes, to);
-    }
-    ConvWork w = conv_work(step);
-    w.pixels = w.width = count;
-    w.in = {gathered, count * lanes, 0};
-    if (step.precision != InferencePrecision::float32) {
-      kernel(step).words(gathered, pixels, step.bytes, multiplied);
-      w.in = {multiplied, count * words(step), 0};
-    }
-    const auto [from, to] = share_of(static_cast<long>(step.slabs.size()), part_, parts_);
-    for (long k = from; k < to; ++k) {
-      const Slab& slab = step.slabs[static_cast<std::size_t>(k)];
-      set_slab(w, step, slab);
-      w.out = {results + slab.first_block * count * lanes, count * lanes, 0};
-      kernel(step).run(w, slab.blocks, 0, 1);
-      for (long i = 0; i < count; ++i) {
-        const BlockView v = view(step.out, arenas[static_cast<std::size_t>(i)]);
-        for (long b = 0; b < slab.blocks; ++b)
-          std::copy_n(w.out.data + b * w.out.block + i * lanes, lanes,
-                      v.data + (slab.first_block + b) * v.block);
-      }
-    }
-  }
-
-  void depthwise(const Step& step, float* arena) {
-    DepthwiseWork w;
-    w.in = view(step.in, arena);
-    w.window = window(step, w.in, plan_.lanes);
-    w.in.data -= step.padding.top * w.in.row + step.padding.left * plan_.lanes;
-    w.weights = floats_of(step.weights);
-    w.bias = floats_of(step.bias);
-    w.activation = {step.activation, floats_of(step.slope)};
-    w.out = view(step.out, arena);
-    w.height = shape(step.out).height;
-    w.width = shape(step.out).width;
-    const auto [from, to] = share_of(blocks(step.out), part_, parts_);
-    kernels_.depthwise(w, from, to, 0, w.height);
-  }
-
-  void pool(const Step& step, float* arena) const {
-    PoolWork w;
-    w.in = view(step.in, arena);
-    w.out = view(step.out, arena);
-    w.height = shape(step.out).height;
-    w.width = shape(step.out).width;
-    w.top = step.rows_from.data();
-    w.bottom = step.rows_to.data();
-    w.left = step.columns_from.data();
-    w.right = step.columns_to.data();
-    if (!step.row_divisor.empty()) {
-      w.row_divisor = step.row_divisor.data();
-      w.column_divisor = step.column_divisor.data();
-    }
-    const auto [from, to] = share_of(blocks(step.out), part_, parts_);
-    kernels_.pool(w, from, to);
-  }
-
-  void pointwise(const Step& step, float* arena) const {
-    PointwiseWork w;
-    w.in = view(step.in, arena);
-    w.residual = view(step.residual, arena);
-    w.out = view(step.out, arena);
-    w.height = shape(step.out).height;
-    w.width = shape(step.out).width;
-    w.scale = floats_of(step.scale);
-    w.shift = floats_of(step.shift);
-    w.activation = {step.activation, floats_of(step.slope)};
-    const auto [from, to] = share_of(blocks(step.out), part_, parts_);
-    if (step.kind == StepKind::larger) {
-      w.residual = w.in;
-      w.residual.data += blocks(step.out) * w.in.block;
-      kernels_.larger(w, from, to);
-    } else {
-      kernels_.pointwise(w, from, to);
-    }
-  }
-
-  static constexpr int kMostBlocks = 3;  // of a slab
-  static constexpr long kOneTap[] = {0};
-  alignas(64) static constexpr float kZeros[kMostBlocks * 16] = {};
-  // Tiles of Winograd's method that read a slab's weights together: so many that the weights need
-  // not come faster than 64 / kTiles bytes a cycle, at best so few that their values stay in the
-  // second cache.
-  static constexpr long kTiles = 56;
-  static constexpr long kInputFloats = 128L << 10;
-  static constexpr long kFlatRow = 112;  // pixels; whole tiles of every instruction set's sizes
-
-  const Plan& plan_;
-  const InferenceKernels& kernels_;
-  const at::Tensor& images_;
-  Workspace& workspace_;
-  std::vector<long> taps_;  // of the window in use
-  int part_, parts_;
-};
-
 InferenceEngine::InferenceEngine(Plan plan)
     : plan_(std::move(plan)),
       group_(std::clamp<std::size_t>(static_cast<std::size_t>(kGroupFloats / plan_.arena), 1,
@@ -498,23 +33,23 @@ InferenceEngine::InferenceEngine(Plan plan)
 
 InferenceEngine::~InferenceEngine() = default;
 
-std::unique_ptr<InferenceEngine::Workspace> InferenceEngine::take() const {
+std::unique_ptr<InferenceWorkspace> InferenceEngine::take() const {
   const std::lock_guard lock(mutex_);
-  if (free_.empty()) return std::make_unique<Workspace>();
-  std::unique_ptr<Workspace> workspace = std::move(free_.back());
+  if (free_.empty()) return std::make_unique<InferenceWorkspace>();
+  std::unique_ptr<InferenceWorkspace> workspace = std::move(free_.back());
   free_.pop_back();
   return workspace;
 }
 
-void InferenceEngine::give_back(std::unique_ptr<Workspace> workspace) const {
+void InferenceEngine::give_back(std::unique_ptr<InferenceWorkspace> workspace) const {
   const std::lock_guard lock(mutex_);
   free_.push_back(std::move(workspace));
 }
 
 void InferenceEngine::run_images(const at::Tensor& images, std::int64_t from, std::int64_t to,
                                  float* out, double* seconds) const {
-  std::unique_ptr<Workspace> workspace = take();
-  Pass pass(plan_, images, *workspace, 0, 1);
+  std::unique_ptr<InferenceWorkspace> workspace = take();
+  StepPass pass(plan_, images, *workspace, 0, 1);
   const std::int64_t size = element_count(plan_.result_shape);
   for (std::int64_t first = from; first < to; first += static_cast<std::int64_t>(group_)) {
     const auto count = std::min(group_, static_cast<std::size_t>(to - first));
@@ -535,8 +70,8 @@ void InferenceEngine::run_images(const at::Tensor& images, std::int64_t from, st
 
 void InferenceEngine::run_together(const at::Tensor& images, std::int64_t image, int threads,
                                    float* out, double* seconds) const {
-  std::vector<std::unique_ptr<Workspace>> workspaces;
-  std::vector<Pass> passes;
+  std::vector<std::unique_ptr<InferenceWorkspace>> workspaces;
+  std::vector<StepPass> passes;
   for (int t = 0; t < threads; ++t) {
     workspaces.push_back(take());
     passes.emplace_back(plan_, images, *workspaces.back(), t, threads);

@@ -11,6 +11,8 @@
 
 namespace facebench {
 
+struct InferenceWorkspace;
+
 // Runs a plan. Many images are shared out among torch's threads, each of which takes its images
 // through all layers; images that are left over are computed by all threads together, layer by
 // layer. Every number is computed in one order whatever the threads and the number of images, so
@@ -29,12 +31,8 @@ class InferenceEngine {
   const Plan& plan() const { return plan_; }
 
  private:
-  // Memory for some images at once and what one thread needs beside it; kept for later calls.
-  struct Workspace;
-  class Pass;
-
-  std::unique_ptr<Workspace> take() const;
-  void give_back(std::unique_ptr<Workspace> workspace) const;
+  std::unique_ptr<InferenceWorkspace> take() const;
+  void give_back(std::unique_ptr<InferenceWorkspace> workspace) const;
   // `seconds`, where not null, is what is added to for each step; run() has one for each thread.
   at::Tensor run(const at::Tensor& images, std::vector<std::vector<double>>* seconds) const;
   void run_images(const at::Tensor& images, std::int64_t from, std::int64_t to, float* out,
@@ -45,7 +43,8 @@ class InferenceEngine {
   Plan plan_;
   std::size_t group_;  // images that go through the shared steps in turn
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Workspace>> free_;
+  // Kept for later calls.
+  mutable std::vector<std::unique_ptr<InferenceWorkspace>> free_;
 };
 
 }  // namespace facebench
