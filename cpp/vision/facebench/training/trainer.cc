@@ -4,24 +4,18 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <set>
 #include <span>
 #include <stdexcept>
 
 #include "facebench/core/error.h"
 #include "facebench/core/memory.h"
-#include "facebench/datasets/pack.h"
-#include "facebench/datasets/person_names.h"
 #include "facebench/embedding/extractor.h"
-#include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/sha256.h"
 #include "facebench/nn/internal/aten.h"
@@ -31,6 +25,7 @@
 #include "facebench/training/internal/arithmetic.h"
 #include "facebench/training/internal/training_log.h"
 #include "facebench/training/internal/training_progress.h"
+#include "facebench/training/internal/training_record.h"
 #include "facebench/training/training_loop.h"
 
 namespace facebench {
@@ -73,45 +68,6 @@ std::vector<std::string> gathered_texts(Communicator& communicator, const std::s
   return texts;
 }
 
-bool trained_on(const TrainingSet& set, std::int64_t i) {
-  return set.labels[static_cast<std::size_t>(i)] >= 0 && set.images->status(i) == SampleStatus::ok;
-}
-
-// What the manifest says of the images that were trained on, so that a run can tell whether it
-// tests on them: {"images": how many, "sha256": the first 16 digits of the hashes of their files,
-// sorted; of more than 2,048 the lowest}. Null where the pack does not know the files.
-Json trained_images(const TrainingSet& set, const Pack& pack) {
-  constexpr std::size_t named = 2048;
-  const H5Reader file(pack.path());
-  if (!file.has("/file_sha256")) return nullptr;
-  const auto hashes = file.read<std::uint8_t>("/file_sha256", 2);
-  if (static_cast<std::int64_t>(hashes.size()) != 32 * pack.size()) return nullptr;
-  std::set<std::string> lowest;
-  std::int64_t images = 0;
-  for (std::int64_t i = 0; i < pack.size(); ++i) {
-    if (!trained_on(set, i)) continue;
-    ++images;
-    lowest.insert(fmt::format(
-        "{:02x}", fmt::join(std::span(hashes).subspan(32 * static_cast<std::size_t>(i), 8), "")));
-    if (lowest.size() > named) lowest.erase(std::prev(lowest.end()));
-  }
-  return {{"images", images}, {"sha256", lowest}};
-}
-
-// The same of the people: {"people": how many, "names": those that are names and no identifiers,
-// sorted}.
-Json trained_people(const TrainingSet& set, const Pack& pack) {
-  std::set<std::int32_t> people;
-  for (std::int64_t i = 0; i < pack.size(); ++i)
-    if (trained_on(set, i)) people.insert(pack.label(i));
-  std::set<std::string> names;
-  for (const std::int32_t person : people)
-    if (const std::string& name = pack.label_names().at(static_cast<std::size_t>(person));
-        !normalized_name(name).empty())
-      names.insert(name);
-  return {{"people", people.size()}, {"names", names}};
-}
-
 Learner::OwnMakers own_makers(const TrainCallbacks& callbacks) {
   Learner::OwnMakers own;
   if (callbacks.network) own.network = callbacks.network->make;
@@ -143,39 +99,11 @@ class Trainer {
       throw std::invalid_argument(
           "patience needs a score: give a validation, or an on_epoch that "
           "returns one");
-    identity_ = {{"recipe", recipe_to_json(recipe)},
-                 {"data", training_set_hash(data)},
-                 {"images", images()},
-                 {"classes", classes_.count},
-                 {"threads", threads},
-                 {"processes", communicator.size()},
-                 {"device", device.is_cuda() ? "cuda" : "cpu"},
-                 {"deterministic", options.deterministic || device.is_cpu()},
-                 {"torch", TORCH_VERSION}};
-    if (callbacks.network) identity_["recipe"]["network"] = callbacks.network->description;
-    if (callbacks.loss) identity_["recipe"]["loss"] = callbacks.loss->description;
-    if (callbacks.validation) identity_["validation"] = callbacks.validation->description();
-    if (!data.excluded.is_null()) identity_["excluded"] = data.excluded;
-    identity_.update(content_basics());
+    identity_ = training_identity(recipe, data, classes_, options, callbacks, communicator.size(),
+                                  threads, device);
     training_run_ = sha256_hex(canonical_json(identity_));
-    learner_.network().set_training(training_run_, training_record());
-  }
-
-  // What the model file says of its training.
-  Json training_record() const {
-    Json set = {{"images", classes_.samples.size()},
-                {"people", classes_.count},
-                {"sha256", identity_["data"]},
-                {"content", data_.content_hash}};
-    if (!data_.name.empty()) set["name"] = data_.name;
-    if (!data_.excluded.is_null()) set["removed"] = data_.excluded;
-    return {{"recipe", recipe_.id},
-            {"changed", changed_settings(recipe_)},
-            {"loss", callbacks_.loss ? callbacks_.loss->description : Json(recipe_.loss)},
-            {"training_set", std::move(set)},
-            {"engine", "facebench"},
-            {"device", identity_["device"]},
-            {"torch", TORCH_VERSION}};
+    learner_.network().set_training(training_run_,
+                                    training_record(recipe, data, classes_, callbacks, identity_));
   }
 
   // Every process starts with what rank 0 reads from the file, or without one with its fresh
@@ -503,11 +431,7 @@ class Trainer {
     manifest.content = identity_;
     manifest.content["kind"] = "training";
     manifest.content["training_run"] = training_run_;
-    if (const auto* pack = dynamic_cast<const Pack*>(data_.images)) {
-      if (Json trained = trained_images(data_, *pack); !trained.is_null())
-        manifest.content["trained_images"] = std::move(trained);
-      manifest.content["trained_people"] = trained_people(data_, *pack);
-    }
+    manifest.content.update(trained_content(data_));
     manifest.content["recipe_id"] = recipe_.id;
     manifest.content["preparation"] = data_.preparation;
     manifest.content["result"] = {{"model_sha256", sha256_file(result.model)},
