@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 #include "facebench/core/error.h"
 #include "facebench/core/random.h"
 #include "facebench/metrics/internal/cosines.h"
 #include "facebench/metrics/internal/pair_scan.h"
+#include "facebench/metrics/internal/tail_collector.h"
 
 namespace facebench {
 namespace {
@@ -23,87 +21,6 @@ namespace {
 constexpr std::int64_t kMaxTail = 20'000'000;
 constexpr std::int64_t kMaxGenuine = 50'000'000;
 constexpr double kNoBound = -std::numeric_limits<double>::infinity();
-
-// Keeps the `wanted` highest of any number of scores, in bounded memory whatever the scores: those
-// equal to the lowest kept one are counted, not stored. What is kept does not depend on the order
-// in which scores come.
-class TailCollector final : public PairSink {
- public:
-  using Entry = ScoredPair;
-  // Descending scores, equal ones by row, then column.
-  static bool before(const Entry& a, const Entry& b) {
-    return a.score != b.score ? a.score > b.score
-                              : std::pair(a.row, a.column) < std::pair(b.row, b.column);
-  }
-
-  // Scores below `bound` are not looked at; -infinity for none.
-  TailCollector(std::int64_t wanted, double bound);
-
-  // A score below this cannot be among the wanted ones. Rises; for any thread.
-  double bound() const override { return bound_.load(std::memory_order_relaxed); }
-  // For any thread.
-  void add(std::span<const Entry> entries) override;
-
-  // Whether at least `wanted` scores have come; where not, the first bound was too high.
-  bool complete() const { return count() >= wanted_; }
-  // Fills in what ScoreTail says of impostors, their number excepted.
-  void finish(ScoreTail& tail);
-
- private:
-  std::int64_t count() const { return static_cast<std::int64_t>(above_.size()) + equal_; }
-  void compact();
-
-  std::int64_t wanted_;
-  std::size_t capacity_;
-  std::mutex mutex_;
-  std::atomic<double> bound_;
-  std::vector<Entry> above_;  // scores above bound_
-  std::int64_t equal_ = 0;    // scores equal to bound_
-};
-
-TailCollector::TailCollector(std::int64_t wanted, double bound)
-    : wanted_(wanted),
-      capacity_(static_cast<std::size_t>(wanted + std::max<std::int64_t>(wanted / 2, 1 << 12))),
-      bound_(bound) {}
-
-void TailCollector::add(std::span<const Entry> entries) {
-  std::lock_guard lock(mutex_);
-  for (const Entry& entry : entries) {
-    const double bound = bound_.load(std::memory_order_relaxed);
-    if (entry.score == bound) {
-      ++equal_;
-    } else if (entry.score > bound) {
-      above_.push_back(entry);
-      if (above_.size() >= capacity_) compact();
-    }
-  }
-}
-
-// At least `wanted` scores lie above the bound: raises it to the lowest wanted one.
-void TailCollector::compact() {
-  const auto last = above_.begin() + (wanted_ - 1);
-  std::nth_element(above_.begin(), last, above_.end(),
-                   [](const Entry& a, const Entry& b) { return a.score > b.score; });
-  const double lowest = last->score;
-  equal_ = std::ranges::count(above_, lowest, &Entry::score);
-  std::erase_if(above_, [&](const Entry& entry) { return entry.score <= lowest; });
-  bound_ = lowest;
-}
-
-void TailCollector::finish(ScoreTail& tail) {
-  if (static_cast<std::int64_t>(above_.size()) >= wanted_ && wanted_ > 0 &&
-      tail.impostor_count > wanted_)
-    compact();
-  tail.impostor_reach = count();
-  std::ranges::sort(above_, before);
-  for (const Entry& entry : above_) {
-    tail.impostor.push_back(entry.score);
-    tail.impostor_row.push_back(entry.row);
-    tail.impostor_column.push_back(entry.column);
-  }
-  // If more scores came than the tail keeps, those that are not above the bound are equal to it.
-  tail.impostor.resize(static_cast<std::size_t>(std::min(wanted_, count())), bound());
-}
 
 PairSide by_identity(const EmbeddingRows& set, std::span<const std::int32_t> identities) {
   if (static_cast<std::int64_t>(identities.size()) != set.size())
