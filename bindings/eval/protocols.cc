@@ -436,6 +436,29 @@ void bind_evaluation(py::module_& m) {
       py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("options"),
       py::arg("threads"), py::arg("progress"));
   m.def(
+      "evaluate_shards",
+      [](const ProtocolSpec& s, TrialSet t, const std::filesystem::path& path,
+         const std::vector<std::filesystem::path>& shards, const EvaluationOptions& o, int threads,
+         const py::object& progress) {
+        return with_job(threads, progress, [&](const Job& job) {
+          return evaluate(under(s, std::move(t)), read_embeddings(path), shards, o, job);
+        });
+      },
+      py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("shards"),
+      py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def(
+      "write_tail_shard",
+      [](const ProtocolSpec& s, TrialSet t, const std::filesystem::path& path,
+         const std::string& shard, const std::filesystem::path& out, const EvaluationOptions& o,
+         int threads, const py::object& progress) {
+        with_job(threads, progress, [&](const Job& job) {
+          write_tail_shard(under(s, std::move(t)), read_embeddings(path), parse_shard(shard), out,
+                           o, job);
+        });
+      },
+      py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("shard"), py::arg("out"),
+      py::arg("options"), py::arg("threads"), py::arg("progress"));
+  m.def(
       "evaluate_scores",
       [](const ProtocolSpec& s, TrialSet t, const py::object& scores,
          const std::vector<int>& status, const EvaluationOptions& o, int threads,

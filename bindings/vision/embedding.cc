@@ -179,14 +179,14 @@ void bind_extract(py::module_& m) {
       py::arg("progress"));
   m.def(
       "extract_shard",
-      [](const AnyModel& model, const ImageSource& images, int number, int count,
+      [](const AnyModel& model, const ImageSource& images, const std::string& shard,
          const ExtractOptions& options, int threads, py::object progress) {
         return with_job(threads, std::move(progress), [&](const Job& job) {
-          return extract_shard(model, images, {number, count}, options, job);
+          return extract_shard(model, images, parse_shard(shard), options, job);
         });
       },
-      py::arg("model"), py::arg("images"), py::arg("number"), py::arg("count"), py::arg("options"),
-      py::arg("threads"), py::arg("progress"));
+      py::arg("model"), py::arg("images"), py::arg("shard"), py::arg("options"), py::arg("threads"),
+      py::arg("progress"));
   m.def(
       "extract_array",
       [](const AnyModel& model, const Pixels& images, const ExtractOptions& options, int threads,

@@ -13,6 +13,7 @@ function takes arrays of any number type, lists, torch tensors and DLPack object
 from facebench import _eval
 from facebench._eval import (
     AllPairsOptions,
+    AllPairsShard,
     BootstrapOptions,
     Comparisons,
     DiscardOptions,
@@ -22,6 +23,7 @@ from facebench._eval import (
     accuracy,
     accuracy_conventions,
     all_pairs,
+    all_pairs_shard,
     auc,
     centred_accuracy,
     cllr,
@@ -41,6 +43,7 @@ from facebench._eval import (
     histogram,
     identification_conventions,
     listed_pair_scores,
+    merge_all_pairs,
     min_cllr,
     rank_rate,
     rates_at,
@@ -56,6 +59,7 @@ from facebench.core._arguments import brief, did_you_mean
 
 __all__ = [
     "AllPairsOptions",
+    "AllPairsShard",
     "BootstrapOptions",
     "Comparisons",
     "DiscardOptions",
@@ -65,6 +69,7 @@ __all__ = [
     "accuracy",
     "accuracy_conventions",
     "all_pairs",
+    "all_pairs_shard",
     "auc",
     "centred_accuracy",
     "cllr",
@@ -84,6 +89,7 @@ __all__ = [
     "histogram",
     "identification_conventions",
     "listed_pair_scores",
+    "merge_all_pairs",
     "min_cllr",
     "rank_rate",
     "rates_at",

@@ -80,6 +80,25 @@ void bind_lists(py::module_& m) {
         "[0.5, 1.0]");
 }
 
+// Calls score(sides..., job): rows and identities, of one side or of two.
+template <class Score>
+auto of_all_pairs(const py::object& rows, const py::object& identities, const py::object& columns,
+                  const py::object& column_identities, int threads, const py::object& progress,
+                  const Score& score) {
+  if (columns.is_none() != column_identities.is_none())
+    throw py::value_error("columns and column_identities go together");
+  const FloatRows r = float_rows(rows, "rows");
+  const auto who = whole_array<std::int32_t>(identities, "identities");
+  if (columns.is_none())
+    return with_job(threads, progress,
+                    [&](const Job& job) { return score(job, embedding_rows(r, job), view(who)); });
+  const FloatRows c = float_rows(columns, "columns");
+  const auto whom = whole_array<std::int32_t>(column_identities, "column_identities");
+  return with_job(threads, progress, [&](const Job& job) {
+    return score(job, embedding_rows(r, job), view(who), embedding_rows(c, job), view(whom));
+  });
+}
+
 }  // namespace
 
 void bind_all_pairs(py::module_& m) {
@@ -103,25 +122,23 @@ void bind_all_pairs(py::module_& m) {
   m.def(
       "tar_at_far", [](const ScoreTail& tail, double far) { return tar_at_far(tail, far); },
       py::arg("tail"), py::arg("far"));
+  ResultClass<AllPairsShard>(
+      m, "AllPairsShard", "What one of several processes finds of all pairs; see merge_all_pairs.")
+      .field("number", &AllPairsShard::number, "which shard this is, from 1")
+      .field("count", &AllPairsShard::count, "of how many")
+      .field("isa", &AllPairsShard::isa, "the instruction set that scored it")
+      .field("wanted", &AllPairsShard::wanted, "impostor scores of the tail of all")
+      .field("bound", &AllPairsShard::bound, "each higher impostor score is in the tail")
+      .field("tail", &AllPairsShard::tail, "of this shard");
   m.def(
       "all_pairs",
       [](const py::object& rows, const py::object& identities, const py::object& columns,
          const py::object& column_identities, const AllPairsOptions& options, int threads,
          const py::object& progress) {
-        if (columns.is_none() != column_identities.is_none())
-          throw py::value_error("columns and column_identities go together");
-        const FloatRows r = float_rows(rows, "rows");
-        const auto who = whole_array<std::int32_t>(identities, "identities");
-        if (columns.is_none())
-          return with_job(threads, progress, [&](const Job& job) {
-            return all_pairs(embedding_rows(r, job), view(who), options, job);
-          });
-        const FloatRows c = float_rows(columns, "columns");
-        const auto whom = whole_array<std::int32_t>(column_identities, "column_identities");
-        return with_job(threads, progress, [&](const Job& job) {
-          return all_pairs(embedding_rows(r, job), view(who), embedding_rows(c, job), view(whom),
-                           options, job);
-        });
+        return of_all_pairs(rows, identities, columns, column_identities, threads, progress,
+                            [&](const Job& job, const auto&... sides) {
+                              return all_pairs(sides..., options, job);
+                            });
       },
       py::arg("rows"), py::arg("identities"), py::arg("columns") = py::none(),
       py::arg("column_identities") = py::none(), py::kw_only(),
@@ -137,6 +154,35 @@ void bind_all_pairs(py::module_& m) {
       ">>> tail = all_pairs(people, [7, 7, 8, 8], options=AllPairsOptions(far=0.25))\n"
       ">>> tar_at_far(tail, 0.25).value, tail.impostor_count\n"
       "(1.0, 4)");
+  m.def(
+      "all_pairs_shard",
+      [](const py::object& rows, const py::object& identities, const py::object& columns,
+         const py::object& column_identities, const std::string& shard,
+         const AllPairsOptions& options, int threads, const py::object& progress) {
+        const Shard part = parse_shard(shard);
+        return of_all_pairs(rows, identities, columns, column_identities, threads, progress,
+                            [&](const Job& job, const auto&... sides) {
+                              return all_pairs_shard(sides..., part, options, job);
+                            });
+      },
+      py::arg("rows"), py::arg("identities"), py::arg("columns") = py::none(),
+      py::arg("column_identities") = py::none(), py::kw_only(), py::arg("shard"),
+      py::arg("options") = AllPairsOptions{}, py::arg("threads") = 0,
+      py::arg("progress") = py::none(),
+      "all_pairs of one of several processes: shard \"3/16\" is the third of sixteen equal parts\n"
+      "of the comparisons. merge_all_pairs joins what all of them find.\n\n"
+      ">>> from facebench.metrics import all_pairs, all_pairs_shard, merge_all_pairs\n"
+      ">>> people, who = [[1, 0], [0.9, 0.1], [0, 1], [0.3, 1]], [7, 7, 8, 8]\n"
+      ">>> shards = [all_pairs_shard(people, who, shard=part) for part in (\"1/2\", \"2/2\")]\n"
+      ">>> merge_all_pairs(shards) == all_pairs(people, who)\n"
+      "True");
+  m.def(
+      "merge_all_pairs",
+      [](const std::vector<AllPairsShard>& shards) { return merge_all_pairs(shards); },
+      py::arg("shards"),
+      "The tail that all_pairs gives in one process, of the shards of all, in any order.\n\n"
+      "ValueError where one is missing or there twice, and for shards of different embeddings,\n"
+      "options or instruction sets.");
 }
 
 }  // namespace facebench

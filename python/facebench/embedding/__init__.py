@@ -378,7 +378,7 @@ def extract(
         model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, full.ImageSource):
         if shard:
-            return full.extract_shard(model, images, *_shard(shard), options, threads, progress)
+            return full.extract_shard(model, images, shard, options, threads, progress)
         return full.extract(model, images, options, threads, progress)
     if shard:
         raise ValueError("shard: parts are of a pack or an archive, not of an array")
@@ -393,14 +393,6 @@ def extract(
         listed(names, "names"),
         [int(s) for s in (status if status is not None else [])],
     )
-
-
-def _shard(text):
-    """ "3/16" as (3, 16)."""
-    number, _, count = text.partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) < 2**31):
-        raise ValueError(f"shard '{brief(text)}': expected NUMBER/COUNT, as 3/16")
-    return int(number), int(count)
 
 
 def merge_shards(shards, out=None) -> EmbeddingSet:

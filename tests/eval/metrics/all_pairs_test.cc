@@ -323,6 +323,73 @@ TEST_P(EachIsa, OneRowOrOneColumn) {
   EXPECT_THROW(all_pairs(single, one.identity), std::invalid_argument);
 }
 
+// All shards of a matrix, the last first.
+template <class MakeShard>
+std::vector<AllPairsShard> shards_of(int count, const MakeShard& make) {
+  std::vector<AllPairsShard> shards;
+  for (int number = count; number > 0; --number) shards.push_back(make(Shard{number, count}));
+  return shards;
+}
+
+// Few blocks and many, so that some shards are empty; the sample and none; scores that are equal.
+TEST_P(EachIsa, MergedShardsAreTheTailOfOneProcess) {
+  const People large = people(2200, 16, 500, 1.2), other = people(901, 16, 500, 1.2, 2);
+  People equal = people(900, 16, 12, 0);
+  for (std::size_t i = 0; i < equal.identity.size(); ++i)
+    equal.identity[i] = static_cast<std::int32_t>(i % 30);
+  const auto expect_merged = [&](const People& p, double far, int count) {
+    const EmbeddingRows rows(p.values, 16), columns(other.values, 16);
+    AllPairsOptions options;
+    options.far = far;
+    options.bins = 37;
+    const auto triangle =
+        shards_of(count, [&](Shard s) { return all_pairs_shard(rows, p.identity, s, options); });
+    EXPECT_EQ(merge_all_pairs(triangle), all_pairs(rows, p.identity, options))
+        << "far " << far << ", shards " << count;
+    const auto turned = shards_of(count, [&](Shard s) {
+      return all_pairs_shard(columns, other.identity, rows, p.identity, s, options);
+    });
+    EXPECT_EQ(merge_all_pairs(turned),
+              all_pairs(columns, other.identity, rows, p.identity, options));
+  };
+  expect_merged(large, 1e-4, 3);
+  expect_merged(large, 0.5, 2);
+  expect_merged(equal, 0.01, 2);
+  expect_merged(equal, 0.0, 60);
+}
+
+TEST(AllPairs, ShardsThatDoNotBelongTogetherAreRefused) {
+  const People p = people(300, 16, 30);
+  const EmbeddingRows rows(p.values, 16);
+  const auto shards = [&](double far = 1e-3) {
+    AllPairsOptions options;
+    options.far = far;
+    return shards_of(3, [&](Shard s) { return all_pairs_shard(rows, p.identity, s, options); });
+  };
+  const auto expect_refused = [](std::vector<AllPairsShard> some, const std::string& why) {
+    try {
+      merge_all_pairs(std::move(some));
+      ADD_FAILURE() << "merged in spite of: " << why;
+    } catch (const std::exception& e) {
+      EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
+    }
+  };
+  expect_refused({}, "no shards");
+  expect_refused({shards()[1]}, "missing: 1, 3 of 3");
+  expect_refused({shards()[0], shards()[1], shards()[1]}, "shard 2 of 3 is there twice");
+  expect_refused({shards()[0], shards()[1], shards(0.1)[2]}, "different options");
+  std::vector<AllPairsShard> mixed = shards(), poor = shards();
+  mixed[1].isa = "another";
+  expect_refused(mixed, "shard 2 with another");
+  for (AllPairsShard& shard : poor) {
+    const std::int64_t impostors = shard.tail.impostor_count;
+    shard.tail = {};
+    shard.tail.impostor_count = impostors;
+  }
+  expect_refused(poor, "Another number of shards");
+  EXPECT_THROW(all_pairs_shard(rows, p.identity, Shard{4, 3}), std::invalid_argument);
+}
+
 TEST(AllPairs, OneClassAlone) {
   People p = people(20, 8, 4);
   const EmbeddingRows rows(p.values, 8);

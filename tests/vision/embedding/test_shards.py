@@ -74,7 +74,7 @@ def test_what_does_not_belong_together_is_refused(pack, tmp_path):
         merge([one, two, embedding.extract(model, pack)])
     with pytest.raises(ValueError, match="shard 3 was computed by another model"):
         merge([one, two, embedding.extract(model, pack, other, shard="3/3")])
-    with pytest.raises(ValueError, match="different sources"):
+    with pytest.raises(ValueError, match="different wholes"):
         merge([one, two, embedding.extract(model, pack, shard="3/4")])
     with pytest.raises(ValueError, match="no shards"):
         merge([])

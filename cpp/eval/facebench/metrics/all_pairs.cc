@@ -6,10 +6,12 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/core/isa.h"
 #include "facebench/core/random.h"
 #include "facebench/metrics/internal/cosines.h"
 #include "facebench/metrics/internal/pair_scan.h"
@@ -58,16 +60,26 @@ GenuineRuns genuine_runs(const PairSide& rows, const PairSide& columns, bool tri
   return runs;
 }
 
+void list_genuine(std::vector<TailCollector::Entry> all, ScoreTail& tail) {
+  std::ranges::sort(all, TailCollector::before);
+  for (const TailCollector::Entry& entry : all) {
+    tail.genuine.push_back(entry.score);
+    tail.genuine_row.push_back(entry.row);
+    tail.genuine_column.push_back(entry.column);
+  }
+}
+
 void score_genuine(const PairSide& rows, const PairSide& columns, bool triangle,
-                   const GenuineRuns& runs, ScoreTail& tail, const Job& job) {
+                   const GenuineRuns& runs, const Shard& shard, ScoreTail& tail, const Job& job) {
   constexpr std::int64_t kChunk = 1 << 14;
-  const std::int64_t count = runs.before.back(), chunks = (count + kChunk - 1) / kChunk;
-  std::vector<TailCollector::Entry> all(static_cast<std::size_t>(count));
+  const auto [start, stop] = range_of(shard, runs.before.back());
+  const std::int64_t chunks = (stop - start + kChunk - 1) / kChunk;
+  std::vector<TailCollector::Entry> all(static_cast<std::size_t>(stop - start));
   Stage stage(job, "score genuine pairs", chunks, "blocks");
   parallel_for(
       chunks, job,
       [&](std::int64_t chunk, int) {
-        const std::int64_t begin = chunk * kChunk, end = std::min(count, begin + kChunk);
+        const std::int64_t begin = start + chunk * kChunk, end = std::min(stop, begin + kChunk);
         std::vector<std::int32_t> first, second;
         auto row = static_cast<std::size_t>(
             std::upper_bound(runs.before.begin(), runs.before.end(), begin) - runs.before.begin() -
@@ -82,28 +94,23 @@ void score_genuine(const PairSide& rows, const PairSide& columns, bool triangle,
         cosines(*rows.set, *columns.set, first, second, scores.data());
         for (std::size_t k = 0; k < scores.size(); ++k) {
           if (triangle && first[k] > second[k]) std::swap(first[k], second[k]);
-          all[static_cast<std::size_t>(begin) + k] = {scores[k], first[k], second[k]};
+          all[static_cast<std::size_t>(begin - start) + k] = {scores[k], first[k], second[k]};
         }
       },
       &stage);
-  std::ranges::sort(all, TailCollector::before);
-  for (const TailCollector::Entry& entry : all) {
-    tail.genuine.push_back(entry.score);
-    tail.genuine_row.push_back(entry.row);
-    tail.genuine_column.push_back(entry.column);
-  }
+  list_genuine(std::move(all), tail);
 }
 
 // A score that about `wanted` impostor comparisons, and very likely not fewer, exceed, estimated
-// from a seeded random sample. It affects the time of the search, not its result.
+// from a random sample, the same for all shards. It affects the time of the search, not its result.
 double guessed_bound(const PairSide& rows, const PairSide& columns, bool triangle,
-                     std::int64_t impostors, std::int64_t wanted, const Job& job) {
+                     std::int64_t impostors, std::int64_t wanted, int shards, const Job& job) {
   const std::int64_t sample = std::min<std::int64_t>(impostors / 8000, 1 << 18);
   const double share = static_cast<double>(wanted) / static_cast<double>(impostors);
   const double expected = share * static_cast<double>(sample);
   const auto rank = static_cast<std::int64_t>(expected + 5 * std::sqrt(expected) + 12);
   if (rank > sample / 4) return kNoBound;
-  Random random(0, "all_pairs.sample");
+  Random random(static_cast<std::uint64_t>(shards - 1), "all_pairs.sample");
   std::vector<std::int32_t> first, second;
   while (static_cast<std::int64_t>(first.size()) < sample) {
     const auto i = static_cast<std::size_t>(random.below(rows.order.size()));
@@ -161,9 +168,24 @@ void finish_histogram(ScoreTail& tail, std::vector<std::int64_t> counted) {
   h.impostor[last] = rest;
 }
 
-ScoreTail measure(const PairSide& rows, const PairSide& columns, bool triangle,
-                  const AllPairsOptions& options, const Job& job) {
+// Who was compared, as the caller calls the two sides.
+void swap_sides(ScoreTail& tail) {
+  std::swap(tail.genuine_row, tail.genuine_column);
+  std::swap(tail.impostor_row, tail.impostor_column);
+}
+
+// What a shard finds: genuine scores in `tail`, impostors in the collector.
+struct Found {
+  ScoreTail tail;
+  std::int64_t wanted = 0;
+  std::unique_ptr<TailCollector> collector;
+  std::vector<std::int64_t> counted;
+};
+
+Found search(const PairSide& rows, const PairSide& columns, bool triangle,
+             const AllPairsOptions& options, const Shard& shard, const Job& job) {
   check_options(options);
+  check_shard(shard);
   if (rows.set->dim() != columns.set->dim())
     throw std::invalid_argument(fmt::format("embeddings of dimension {} cannot be compared with {}",
                                             rows.set->dim(), columns.set->dim()));
@@ -178,36 +200,55 @@ ScoreTail measure(const PairSide& rows, const PairSide& columns, bool triangle,
          fmt::format("{} genuine comparisons are more than the {} whose scores can be kept",
                      genuine, kMaxGenuine),
          "Take fewer images of each person.");
-  ScoreTail tail;
+  Found found;
+  ScoreTail& tail = found.tail;
   tail.impostor_count = comparisons - genuine;
-  const std::int64_t wanted =
+  found.wanted =
       std::min(allowed_false_accepts(options.far, tail.impostor_count) + 1, tail.impostor_count);
-  if (wanted > kMaxTail)
+  if (found.wanted > kMaxTail)
     throw std::invalid_argument(fmt::format(
         "a FAR of {} of {} impostor comparisons needs the {} highest scores; at most {} "
         "are kept: choose a lower far",
-        options.far, tail.impostor_count, wanted, kMaxTail));
-  score_genuine(rows, columns, triangle, runs, tail, job);
-  std::vector<std::int64_t> counted(static_cast<std::size_t>(options.bins), 0);
-  if (wanted > 0) {
-    double bound = guessed_bound(rows, columns, triangle, tail.impostor_count, wanted, job);
-    while (true) {
-      TailCollector collector(wanted, bound);
-      tail.histogram_blur = scan_pairs(rows, columns, triangle, collector, counted, job);
-      if (collector.complete()) {
-        collector.finish(tail);
-        break;
-      }
-      // The sample was misleading (less often than once in a million): search without it.
-      bound = kNoBound;
-      std::fill(counted.begin(), counted.end(), 0);
-    }
+        options.far, tail.impostor_count, found.wanted, kMaxTail));
+  score_genuine(rows, columns, triangle, runs, shard, tail, job);
+  found.counted.resize(static_cast<std::size_t>(options.bins));
+  double bound = kNoBound;
+  if (found.wanted > 0)
+    bound =
+        guessed_bound(rows, columns, triangle, tail.impostor_count, found.wanted, shard.count, job);
+  while (true) {
+    found.collector = std::make_unique<TailCollector>(found.wanted, bound);
+    if (found.wanted > 0)
+      tail.histogram_blur =
+          scan_pairs(rows, columns, triangle, shard, *found.collector, found.counted, job);
+    // A shard alone cannot know whether all of them find enough.
+    if (shard.count > 1 || found.collector->complete()) return found;
+    // The sample was misleading (less often than once in a million): search without it.
+    bound = kNoBound;
+    std::ranges::fill(found.counted, 0);
   }
-  if (counted.empty())
+}
+
+ScoreTail finish(Found found) {
+  ScoreTail& tail = found.tail;
+  found.collector->finish(tail);
+  if (found.counted.empty())
     tail.histogram_blur = 0;
   else
-    finish_histogram(tail, std::move(counted));
-  return tail;
+    finish_histogram(tail, std::move(found.counted));
+  return std::move(tail);
+}
+
+AllPairsShard as_shard(const Shard& shard, Found found) {
+  AllPairsShard part{shard.number,
+                     shard.count,
+                     std::string(isa_name(active_isa())),
+                     found.wanted,
+                     found.collector->bound(),
+                     std::move(found.tail)};
+  found.collector->list_above(part.tail);
+  part.tail.histogram.impostor = std::move(found.counted);
+  return part;
 }
 
 }  // namespace
@@ -226,17 +267,95 @@ ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> row
   const PairSide r = by_identity(rows, row_identities);
   const PairSide c = by_identity(columns, column_identities);
   // The columns are packed as a whole, so the smaller set becomes the columns.
-  if (rows.size() >= columns.size()) return measure(r, c, false, options, job);
-  ScoreTail tail = measure(c, r, false, options, job);
-  std::swap(tail.genuine_row, tail.genuine_column);
-  std::swap(tail.impostor_row, tail.impostor_column);
+  if (rows.size() >= columns.size()) return finish(search(r, c, false, options, {}, job));
+  ScoreTail tail = finish(search(c, r, false, options, {}, job));
+  swap_sides(tail);
   return tail;
 }
 
 ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> identities,
                     const AllPairsOptions& options, const Job& job) {
   const PairSide side = by_identity(rows, identities);
-  return measure(side, side, true, options, job);
+  return finish(search(side, side, true, options, {}, job));
+}
+
+AllPairsShard all_pairs_shard(const EmbeddingRows& rows,
+                              std::span<const std::int32_t> row_identities,
+                              const EmbeddingRows& columns,
+                              std::span<const std::int32_t> column_identities, const Shard& shard,
+                              const AllPairsOptions& options, const Job& job) {
+  const PairSide r = by_identity(rows, row_identities);
+  const PairSide c = by_identity(columns, column_identities);
+  if (rows.size() >= columns.size())
+    return as_shard(shard, search(r, c, false, options, shard, job));
+  AllPairsShard part = as_shard(shard, search(c, r, false, options, shard, job));
+  swap_sides(part.tail);
+  return part;
+}
+
+AllPairsShard all_pairs_shard(const EmbeddingRows& rows, std::span<const std::int32_t> identities,
+                              const Shard& shard, const AllPairsOptions& options, const Job& job) {
+  const PairSide side = by_identity(rows, identities);
+  return as_shard(shard, search(side, side, true, options, shard, job));
+}
+
+ScoreTail merge_all_pairs(std::vector<AllPairsShard> shards) {
+  std::vector<Shard> places;
+  for (const AllPairsShard& shard : shards) places.push_back({shard.number, shard.count});
+  check_all_shards(places);
+  const AllPairsShard& first = shards[0];
+  double bound = kNoBound;
+  std::int64_t equal = 0;
+  for (const AllPairsShard& shard : shards) {
+    const ScoreTail& tail = shard.tail;
+    if (shard.isa != first.isa)
+      throw std::invalid_argument(fmt::format(
+          "shard {} was scored with {}, shard {} with {}: FACEBENCH_ISA makes them alike",
+          first.number, first.isa, shard.number, shard.isa));
+    if (shard.wanted != first.wanted || tail.impostor_count != first.tail.impostor_count ||
+        tail.histogram.impostor.size() != first.tail.histogram.impostor.size())
+      throw std::invalid_argument(
+          fmt::format("shards {} and {} are of different embeddings, or were made with different "
+                      "options",
+                      first.number, shard.number));
+    const auto above = static_cast<std::int64_t>(tail.impostor.size());
+    if (shard.bound > bound) equal = 0;
+    bound = std::max(bound, shard.bound);
+    if (shard.bound == bound) equal += tail.impostor_reach - above;
+  }
+  Found whole;
+  whole.wanted = first.wanted;
+  whole.tail.impostor_count = first.tail.impostor_count;
+  whole.counted.resize(first.tail.histogram.impostor.size());
+  whole.collector = std::make_unique<TailCollector>(whole.wanted, bound, equal);
+  std::vector<TailCollector::Entry> genuine;
+  const auto entries = [](const std::vector<double>& scores, const std::vector<std::int32_t>& rows,
+                          const std::vector<std::int32_t>& columns,
+                          std::vector<TailCollector::Entry>& list) {
+    if (rows.size() != scores.size() || columns.size() != scores.size())
+      throw std::invalid_argument("a shard whose scores do not say what was compared");
+    for (std::size_t k = 0; k < scores.size(); ++k)
+      list.push_back({scores[k], rows[k], columns[k]});
+  };
+  for (AllPairsShard& shard : shards) {
+    ScoreTail& tail = shard.tail;
+    std::vector<TailCollector::Entry> impostors;
+    entries(tail.genuine, tail.genuine_row, tail.genuine_column, genuine);
+    entries(tail.impostor, tail.impostor_row, tail.impostor_column, impostors);
+    whole.collector->add(impostors);
+    for (std::size_t k = 0; k < whole.counted.size(); ++k)
+      whole.counted[k] += tail.histogram.impostor[k];
+    whole.tail.histogram_blur = std::max(whole.tail.histogram_blur, tail.histogram_blur);
+    tail = {};
+  }
+  if (!whole.collector->complete())
+    fail("all pairs",
+         fmt::format("the {} shards found too few high scores: the sample that told them what is "
+                     "high was misleading",
+                     shards.size()),
+         "Another number of shards takes another sample.");
+  list_genuine(std::move(genuine), whole.tail);
+  return finish(std::move(whole));
 }
 
 }  // namespace facebench

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "facebench/core/job.h"
 #include "facebench/core/options_fwd.h"
+#include "facebench/core/shard.h"
 #include "facebench/metrics/embedding_rows.h"
 #include "facebench/metrics/score_tail.h"
 
@@ -38,5 +41,34 @@ ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> row
 // Each unordered pair of different rows once.
 ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> identities,
                     const AllPairsOptions& options = {}, const Job& job = {});
+
+// What one process of several finds in its blocks of the matrix.
+struct AllPairsShard {
+  int number = 1, count = 1;  // Shard
+  std::string isa;            // by which the blocks were cut
+  std::int64_t wanted = 0;    // impostor scores of the tail of all
+  double bound = 0;           // each higher impostor score of these blocks is in the tail
+  // Genuine scores of this shard; impostor scores above the bound, all of them with row and column;
+  // impostor_reach counts those at the bound too. impostor_count is that of all shards. Of the
+  // histogram only the impostors that low precision counted, by bins.
+  ScoreTail tail;
+  bool operator==(const AllPairsShard&) const = default;
+};
+
+// all_pairs() of one shard: an equal part of the blocks and of the genuine comparisons. Memory and
+// exceptions as of all_pairs().
+AllPairsShard all_pairs_shard(const EmbeddingRows& rows,
+                              std::span<const std::int32_t> row_identities,
+                              const EmbeddingRows& columns,
+                              std::span<const std::int32_t> column_identities, const Shard& shard,
+                              const AllPairsOptions& options = {}, const Job& job = {});
+AllPairsShard all_pairs_shard(const EmbeddingRows& rows, std::span<const std::int32_t> identities,
+                              const Shard& shard, const AllPairsOptions& options = {},
+                              const Job& job = {});
+// The tail that all_pairs() gives in one process, of all shards in any order. Throws
+// std::invalid_argument where one is missing or there twice, or where they are of different
+// embeddings, options or instruction sets; Error where the sample that gave all of them their bound
+// was misleading (less often than once in a million).
+ScoreTail merge_all_pairs(std::vector<AllPairsShard> shards);
 
 }  // namespace facebench

@@ -57,8 +57,8 @@ std::vector<SimilarPair> similar_pairs(const EmbeddingRows& rows, const Embeddin
   const bool swap = columns.size() > rows.size();
   PairCollector collector(threshold);
   std::vector<std::int64_t> no_counts;
-  scan_pairs(side_of(swap ? columns : rows, 0), side_of(swap ? rows : columns, 1), false, collector,
-             no_counts, job);
+  scan_pairs(side_of(swap ? columns : rows, 0), side_of(swap ? rows : columns, 1), false, {},
+             collector, no_counts, job);
   if (swap)
     for (SimilarPair& p : collector.pairs) std::swap(p.row, p.column);
   std::ranges::sort(collector.pairs, [](const SimilarPair& a, const SimilarPair& b) {

@@ -82,8 +82,7 @@ Storage::What DenseTrials::storage_of_many() const {
 
 Scores DenseTrials::score(const UnitEmbeddings& units, const Storage& storage,
                           const Job& job) const {
-  if (storage.what == Storage::What::tail)
-    return tail_of_pairs(units, rows, columns, triangle, storage.far, job);
+  if (storage.what == Storage::What::tail) return ManyPairs(*this, units, storage.far).tail(job);
   return cosine_block<float>(units, rows, columns, triangle, job);
 }
 

@@ -13,7 +13,10 @@
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/convention_choice.h"
+#include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/internal/measure_track.h"
+#include "facebench/protocols/internal/tail_of_pairs.h"
+#include "facebench/protocols/internal/tail_shards.h"
 #include "facebench/protocols/internal/trial_parts.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/metric.h"
@@ -345,10 +348,8 @@ std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Protoc
 
 namespace {
 
-// `fused` is called when the values of the embeddings are not needed any more.
-Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
-                           const EvaluationOptions& options, const Job& job,
-                           const std::function<void()>& fused) {
+// A run of these trials, before anything is scored.
+Result begin(TrialSet trials, const EmbeddingSet& embeddings, const EvaluationOptions& options) {
   Result r = begin(std::move(trials), options);
   const auto rows = static_cast<std::int64_t>(embeddings.size());
   if (embeddings.dim < 1 || embeddings.status.size() != embeddings.size() ||
@@ -356,19 +357,60 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
     throw std::invalid_argument(
         fmt::format("embeddings: {} values for {} names of {} dimensions and {} statuses",
                     embeddings.values.size(), rows, embeddings.dim, embeddings.status.size()));
+  return r;
+}
+
+UnitEmbeddings units_of(const Result& r, const EmbeddingSet& embeddings, const Job& job) {
+  return unit_embeddings(r.trials, embeddings, r.options.match.value_or(r.spec.match),
+                         *r.options.fusion, job);
+}
+
+ManyPairs many_pairs(const Track& track, const UnitEmbeddings& units, const Storage& storage) {
+  return {dynamic_cast<const DenseTrials&>(*track.trials), units, storage.far};
+}
+
+// The tail of a track by the shards that all files hold of it.
+Scores tail_of_files(const Track& track, const UnitEmbeddings& units, const Storage& storage,
+                     std::span<const std::filesystem::path> files) {
+  const ManyPairs pairs = many_pairs(track, units, storage);
+  const std::string sha256 = pairs.sha256();
+  std::vector<AllPairsShard> found;
+  for (const std::filesystem::path& path : files)
+    for (TailShard& shard : read_tail_shards(path)) {
+      if (shard.track != track.name) continue;
+      if (shard.sha256 != sha256)
+        fail(path.string(),
+             fmt::format("its track {} was scored of other embeddings or lists, with other options "
+                         "or by another version",
+                         track.name),
+             "Make the shard again.");
+      found.push_back(std::move(shard.found));
+    }
+  return pairs.tail_of(std::move(found));
+}
+
+// `fused` is called when the values of the embeddings are not needed any more.
+Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
+                           const EvaluationOptions& options, const Job& job,
+                           const std::function<void()>& fused,
+                           std::span<const std::filesystem::path> tail_shards = {}) {
+  Result r = begin(std::move(trials), embeddings, options);
   r.score = "cosine";
   if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
     r.notes.push_back(fmt::format(
         "{} images show more faces than the one that is compared; see that it is the right one.",
         n));
   {
-    const UnitEmbeddings units = unit_embeddings(
-        r.trials, embeddings, options.match.value_or(r.spec.match), *r.options.fusion, job);
+    const UnitEmbeddings units = units_of(r, embeddings, job);
     r.status = units.sample_status;
     r.embeddings = embeddings_json(embeddings);
     fused();
-    for (const Track& track : r.trials.tracks)
-      r.scores.push_back(track.trials->score(units, choose_storage(track, r), job));
+    for (const Track& track : r.trials.tracks) {
+      const Storage storage = choose_storage(track, r);
+      const bool shared_out = storage.what == Storage::What::tail && !tail_shards.empty();
+      r.scores.push_back(shared_out ? tail_of_files(track, units, storage, tail_shards)
+                                    : track.trials->score(units, storage, job));
+    }
   }
   note_fusion(r, embeddings);
   const bool centred =
@@ -395,6 +437,38 @@ Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOpti
   EmbeddingSet rows = std::move(embeddings);
   return evaluate_embeddings(std::move(trials), rows, options, job,
                              [&] { std::vector<float>().swap(rows.values); });
+}
+
+Result evaluate(TrialSet trials, EmbeddingSet&& embeddings,
+                std::span<const std::filesystem::path> tail_shards,
+                const EvaluationOptions& options, const Job& job) {
+  EmbeddingSet rows = std::move(embeddings);
+  return evaluate_embeddings(
+      std::move(trials), rows, options, job, [&] { std::vector<float>().swap(rows.values); },
+      tail_shards);
+}
+
+void write_tail_shard(TrialSet trials, EmbeddingSet&& embeddings, const Shard& shard,
+                      const std::filesystem::path& out, const EvaluationOptions& options,
+                      const Job& job) {
+  EmbeddingSet rows = std::move(embeddings);
+  Result r = begin(std::move(trials), rows, options);
+  const UnitEmbeddings units = units_of(r, rows, job);
+  rows = {};
+  std::vector<TailShard> found;
+  for (const Track& track : r.trials.tracks) {
+    const Storage storage = choose_storage(track, r);
+    if (storage.what != Storage::What::tail) continue;
+    const ManyPairs pairs = many_pairs(track, units, storage);
+    found.push_back({track.name, pairs.sha256(), pairs.shard(shard, job)});
+  }
+  if (found.empty())
+    fail(fmt::format("protocol {}", r.spec.id),
+         fmt::format("no track compares every image with every other more than {} times, so there "
+                     "is nothing to share out",
+                     r.options.stored_scores),
+         "Evaluate it in one process, or with a lower 'stored_scores'.");
+  write_tail_shards(out, found);
 }
 
 Result evaluate_scores(TrialSet trials, std::span<const double> scores,

@@ -9,6 +9,7 @@
 
 #include "facebench/core/job.h"
 #include "facebench/core/options_fwd.h"
+#include "facebench/core/shard.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/protocols/curves.h"
 #include "facebench/protocols/number.h"
@@ -112,6 +113,18 @@ Result evaluate(TrialSet trials, const EmbeddingSet& embeddings,
 // The same; the values are freed as soon as the units are made, before the comparisons.
 Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options = {},
                 const Job& job = {});
+
+// evaluate() shared out among processes: of each track of which a tail is kept (see
+// `stored_scores`) one writes what its shard of the comparisons gives, a file of `out`; with the
+// files of all shards the result is that of one process, to the bit. Both throw as evaluate() and
+// as all_pairs_shard() and merge_all_pairs() do, and Error where no track keeps a tail and for a
+// file of other embeddings, lists or options.
+void write_tail_shard(TrialSet trials, EmbeddingSet&& embeddings, const Shard& shard,
+                      const std::filesystem::path& out, const EvaluationOptions& options = {},
+                      const Job& job = {});
+Result evaluate(TrialSet trials, EmbeddingSet&& embeddings,
+                std::span<const std::filesystem::path> tail_shards,
+                const EvaluationOptions& options = {}, const Job& job = {});
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
 // order of the lists; of a track that is no list all that its shape has (Trials::shape), row by

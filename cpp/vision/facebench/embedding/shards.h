@@ -2,19 +2,15 @@
 
 #include <vector>
 
+#include "facebench/core/shard.h"
 #include "facebench/embedding/extractor.h"
 
 namespace facebench {
 
-// A part of a source's images: the `number`th (from 1) of `count` runs of neighbouring rows.
-struct Shard {
-  int number = 1;
-  int count = 1;
-};
-
-// extract() of a shard. Shards are of about as many faces, in whole batches, so that merge_shards()
-// of all gives the bytes of extract() for every model. The manifest says which rows of how many
-// these are. Throws as extract(), and std::invalid_argument for a shard that is none.
+// extract() of a shard: of neighbouring rows. Shards are of about as many faces, in whole batches,
+// so that merge_shards() of all gives the bytes of extract() for every model. The manifest says
+// which rows of how many these are. Throws as extract(), and std::invalid_argument for a shard that
+// is none.
 EmbeddingSet extract_shard(const BatchModel& model, const ImageSource& images, const Shard& shard,
                            const ExtractOptions& options = {}, const Job& job = {});
 EmbeddingSet extract_shard(const Model& model, const ImageSource& images, const Shard& shard,

@@ -62,9 +62,9 @@ class Scanner {
         column_panels_((columns_count() + kernels_.columns - 1) / kernels_.columns),
         packed_columns_(column_panels_ * kernels_.columns * groups_) {}
 
-  double run(const Job& job) {
+  double run(const Shard& shard, const Job& job) {
     pack_columns(job);
-    list_tasks();
+    list_tasks(shard);
     workers_.clear();
     for (int w = 0; w < job.workers(); ++w) workers_.push_back(std::make_unique<Worker>(*this));
     {
@@ -145,7 +145,7 @@ class Scanner {
     column_distance_ = *std::max_element(distance.begin(), distance.end());
   }
 
-  void list_tasks() {
+  void list_tasks(const Shard& shard) {
     const std::int64_t blocks = (rows_count() + block_rows() - 1) / block_rows();
     const std::int64_t strips = (column_panels_ + strip_panels_ - 1) / strip_panels_;
     for (std::int64_t b = 0; b < blocks; ++b) {
@@ -155,6 +155,8 @@ class Scanner {
       for (std::int64_t s = first; s < strips; ++s)
         tasks_.push_back({static_cast<std::int32_t>(b), static_cast<std::int32_t>(s)});
     }
+    const auto [begin, end] = range_of(shard, static_cast<std::int64_t>(tasks_.size()));
+    tasks_ = {tasks_.begin() + begin, tasks_.begin() + end};
   }
 
   void pack_rows(std::int64_t block, Worker& worker) const {
@@ -282,9 +284,9 @@ class Scanner {
 
 }  // namespace
 
-double scan_pairs(const PairSide& rows, const PairSide& columns, bool triangle, PairSink& sink,
-                  std::vector<std::int64_t>& counted, const Job& job) {
-  return Scanner(rows, columns, triangle, sink, counted).run(job);
+double scan_pairs(const PairSide& rows, const PairSide& columns, bool triangle, const Shard& shard,
+                  PairSink& sink, std::vector<std::int64_t>& counted, const Job& job) {
+  return Scanner(rows, columns, triangle, sink, counted).run(shard, job);
 }
 
 }  // namespace facebench

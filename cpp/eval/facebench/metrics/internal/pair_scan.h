@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
+#include "facebench/core/shard.h"
 #include "facebench/metrics/embedding_rows.h"
 
 namespace facebench {
@@ -36,8 +37,9 @@ class PairSink {
 // Gives the sink the exact score of every impostor comparison that may lie at or above its
 // bound, each comparison once, and counts all of them into `counted`, equal bins from -1 to 1 (may
 // be empty), by their score in low precision. `triangle`: rows and columns are the same, each
-// unordered pair counts once. Returns the bound of the error of low precision.
-double scan_pairs(const PairSide& rows, const PairSide& columns, bool triangle, PairSink& sink,
-                  std::vector<std::int64_t>& counted, const Job& job);
+// unordered pair counts once. Only the shard's blocks of the matrix, which differ by instruction
+// set. Returns the bound of the error of low precision.
+double scan_pairs(const PairSide& rows, const PairSide& columns, bool triangle, const Shard& shard,
+                  PairSink& sink, std::vector<std::int64_t>& counted, const Job& job);
 
 }  // namespace facebench

@@ -4,10 +4,11 @@
 
 namespace facebench {
 
-TailCollector::TailCollector(std::int64_t wanted, double bound)
+TailCollector::TailCollector(std::int64_t wanted, double bound, std::int64_t equal)
     : wanted_(wanted),
       capacity_(static_cast<std::size_t>(wanted + std::max<std::int64_t>(wanted / 2, 1 << 12))),
-      bound_(bound) {}
+      bound_(bound),
+      equal_(equal) {}
 
 void TailCollector::add(std::span<const Entry> entries) {
   std::lock_guard lock(mutex_);
@@ -33,10 +34,7 @@ void TailCollector::compact() {
   bound_ = lowest;
 }
 
-void TailCollector::finish(ScoreTail& tail) {
-  if (static_cast<std::int64_t>(above_.size()) >= wanted_ && wanted_ > 0 &&
-      tail.impostor_count > wanted_)
-    compact();
+void TailCollector::list_above(ScoreTail& tail) {
   tail.impostor_reach = count();
   std::ranges::sort(above_, before);
   for (const Entry& entry : above_) {
@@ -44,6 +42,13 @@ void TailCollector::finish(ScoreTail& tail) {
     tail.impostor_row.push_back(entry.row);
     tail.impostor_column.push_back(entry.column);
   }
+}
+
+void TailCollector::finish(ScoreTail& tail) {
+  if (static_cast<std::int64_t>(above_.size()) >= wanted_ && wanted_ > 0 &&
+      tail.impostor_count > wanted_)
+    compact();
+  list_above(tail);
   // If more scores came than the tail keeps, those that are not above the bound are equal to it.
   tail.impostor.resize(static_cast<std::size_t>(std::min(wanted_, count())), bound());
 }

@@ -24,8 +24,8 @@ class TailCollector final : public PairSink {
                               : std::pair(a.row, a.column) < std::pair(b.row, b.column);
   }
 
-  // Scores below `bound` are not looked at; -infinity for none.
-  TailCollector(std::int64_t wanted, double bound);
+  // Scores below `bound` are not looked at; -infinity for none. So many equal to it have been seen.
+  TailCollector(std::int64_t wanted, double bound, std::int64_t equal = 0);
 
   // A score below this cannot be among the wanted ones. Rises; for any thread.
   double bound() const override { return bound_.load(std::memory_order_relaxed); }
@@ -34,6 +34,9 @@ class TailCollector final : public PairSink {
 
   // Whether at least `wanted` scores have come; where not, the first bound was too high.
   bool complete() const { return count() >= wanted_; }
+  // What has come above the bound, in order, and its rows and columns; impostor_reach counts what
+  // is equal to the bound too.
+  void list_above(ScoreTail& tail);
   // Fills in what ScoreTail says of impostors, their number excepted.
   void finish(ScoreTail& tail);
 

@@ -1,9 +1,13 @@
 #include "facebench/protocols/internal/tail_of_pairs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
-#include "facebench/metrics/all_pairs.h"
+#include "facebench/core/error.h"
+#include "facebench/core/version.h"
+#include "facebench/io/sha256.h"
 
 namespace facebench {
 namespace {
@@ -35,47 +39,86 @@ void add_failed_genuine(const UnitEmbeddings& units, std::span<const std::int32_
 
 }  // namespace
 
-Scores tail_of_pairs(const UnitEmbeddings& units, std::span<const std::int32_t> rows,
-                     std::span<const std::int32_t> columns, bool triangle, double far,
-                     const Job& job) {
-  const EnrolledUnits left = enrolled_units(units, rows);
-  const EnrolledUnits other = triangle ? EnrolledUnits{} : enrolled_units(units, columns);
-  const EnrolledUnits& right = triangle ? left : other;
+ManyPairs::ManyPairs(const DenseTrials& trials, const UnitEmbeddings& units, double far)
+    : trials_(trials),
+      units_(units),
+      far_(far),
+      left_(enrolled_units(units, trials.rows)),
+      right_(trials.triangle ? EnrolledUnits{} : enrolled_units(units, trials.columns)) {
   const std::vector<std::uint8_t> failed = failed_units(units.status);
-  const auto side = [&](std::span<const std::int32_t> list,
-                        std::span<const std::uint8_t> left_out) {
-    return track_side(units.identity, list, left_out);
+  const auto size = [&](std::span<const std::uint8_t> left_out) {
+    return size_of_all_pairs(track_side(units.identity, trials.rows, left_out),
+                             track_side(units.identity, trials.columns, left_out), trials.triangle);
   };
-  const TrialSize enrolled = size_of_all_pairs(side(rows, failed), side(columns, failed), triangle);
-  const std::int64_t all =
-      impostors(size_of_all_pairs(side(rows, {}), side(columns, {}), triangle));
-  ScoreTail tail;
-  tail.histogram = {{-1, 1}, {0}, {0}};
-  if (enrolled.comparisons > 0) {
-    AllPairsOptions options;
-    options.bins = kBins;
-    // The FAR is one of all comparisons, those that failed among them.
-    options.far =
-        std::min(1.0, far * static_cast<double>(all) /
-                          static_cast<double>(std::max<std::int64_t>(impostors(enrolled), 1)));
-    const EmbeddingRows left_rows(left.values, units.dim, job);
-    if (triangle)
-      tail = all_pairs(left_rows, left.identity, options, job);
-    else
-      tail = all_pairs(left_rows, left.identity, EmbeddingRows(right.values, units.dim, job),
-                       right.identity, options, job);
+  const TrialSize enrolled = size(failed);
+  enrolled_ = enrolled.comparisons;
+  impostors_ = impostors(size({}));
+  options_.bins = kBins;
+  // The FAR is one of all comparisons, those that failed among them.
+  options_.far =
+      std::min(1.0, far * static_cast<double>(impostors_) /
+                        static_cast<double>(std::max<std::int64_t>(impostors(enrolled), 1)));
+}
+
+std::string ManyPairs::sha256() const {
+  Sha256 hash;
+  hash.update(fmt::format("{} {} {} {}\n", version(), trials_.triangle, far_, impostors_));
+  for (const EnrolledUnits* side : {&left_, &right_}) {
+    hash.update(std::as_bytes(std::span(side->position)));
+    hash.update(std::as_bytes(std::span(side->identity)));
+    hash.update(std::as_bytes(std::span(side->values)));
   }
+  return hash.hex();
+}
+
+template <class OfTriangle, class OfBoth>
+auto ManyPairs::score(const OfTriangle& of_triangle, const OfBoth& of_both, const Job& job) const {
+  const EmbeddingRows left(left_.values, units_.dim, job);
+  if (trials_.triangle) return of_triangle(left);
+  return of_both(left, EmbeddingRows(right_.values, units_.dim, job));
+}
+
+AllPairsShard ManyPairs::shard(const Shard& shard, const Job& job) const {
+  if (enrolled_ == 0) fail("all pairs", "no comparison is left of which no side failed");
+  return score(
+      [&](const EmbeddingRows& left) {
+        return all_pairs_shard(left, left_.identity, shard, options_, job);
+      },
+      [&](const EmbeddingRows& left, const EmbeddingRows& right) {
+        return all_pairs_shard(left, left_.identity, right, right_.identity, shard, options_, job);
+      },
+      job);
+}
+
+Scores ManyPairs::tail(const Job& job) const {
+  ScoreTail none;
+  none.histogram = {{-1, 1}, {0}, {0}};
+  if (enrolled_ == 0) return with_failed(std::move(none));
+  return with_failed(score(
+      [&](const EmbeddingRows& left) { return all_pairs(left, left_.identity, options_, job); },
+      [&](const EmbeddingRows& left, const EmbeddingRows& right) {
+        return all_pairs(left, left_.identity, right, right_.identity, options_, job);
+      },
+      job));
+}
+
+Scores ManyPairs::tail_of(std::vector<AllPairsShard> shards) const {
+  return with_failed(merge_all_pairs(std::move(shards)));
+}
+
+Scores ManyPairs::with_failed(ScoreTail tail) const {
+  const EnrolledUnits& right = trials_.triangle ? left_ : right_;
   const auto to_positions = [](std::vector<std::int32_t>& at, const EnrolledUnits& from) {
     for (std::int32_t& i : at) i = from.position[static_cast<std::size_t>(i)];
   };
-  to_positions(tail.genuine_row, left);
-  to_positions(tail.impostor_row, left);
+  to_positions(tail.genuine_row, left_);
+  to_positions(tail.impostor_row, left_);
   to_positions(tail.genuine_column, right);
   to_positions(tail.impostor_column, right);
-  add_failed_genuine(units, rows, columns, triangle, tail);
-  tail.histogram.impostor.front() += all - tail.impostor_count;
-  tail.impostor_count = all;
-  return Scores::of_tail(std::move(tail), far);
+  add_failed_genuine(units_, trials_.rows, trials_.columns, trials_.triangle, tail);
+  tail.histogram.impostor.front() += impostors_ - tail.impostor_count;
+  tail.impostor_count = impostors_;
+  return Scores::of_tail(std::move(tail), far_);
 }
 
 ScoreTail without_left_out(const ScoreTail& tail, const TrackSide& rows, const TrackSide& columns,

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/metrics/score_tail.h"
+#include "facebench/metrics/all_pairs.h"
+#include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/internal/trial_parts.h"
 #include "facebench/protocols/scores.h"
 #include "facebench/protocols/scoring.h"
@@ -12,11 +15,33 @@
 // All pairs whose scores are too many to keep.
 namespace facebench {
 
-// What a FAR of `far` needs of the cosines of every row unit with every column unit, or of each
-// unordered pair once. Comparisons with a failed side have failed_score() and count.
-Scores tail_of_pairs(const UnitEmbeddings& units, std::span<const std::int32_t> rows,
-                     std::span<const std::int32_t> columns, bool triangle, double far,
-                     const Job& job);
+// The cosines of a dense track without a mask, and what a FAR of `far` needs of them. Comparisons
+// with a failed side have failed_score() and count.
+class ManyPairs {
+ public:
+  // `trials` and `units` must live as long.
+  ManyPairs(const DenseTrials& trials, const UnitEmbeddings& units, double far);
+
+  // Of the embeddings, who they are and what is kept of them: shards of equal ones belong together.
+  std::string sha256() const;
+  AllPairsShard shard(const Shard& shard, const Job& job) const;
+  Scores tail(const Job& job) const;
+  // The same of what shards found.
+  Scores tail_of(std::vector<AllPairsShard> shards) const;
+
+ private:
+  template <class OfTriangle, class OfBoth>
+  auto score(const OfTriangle& of_triangle, const OfBoth& of_both, const Job& job) const;
+  Scores with_failed(ScoreTail tail) const;
+
+  const DenseTrials& trials_;
+  const UnitEmbeddings& units_;
+  double far_;
+  EnrolledUnits left_, right_;  // without a second side of a triangle
+  std::int64_t enrolled_;       // comparisons without a failed side
+  std::int64_t impostors_;      // of all comparisons
+  AllPairsOptions options_;
+};
 
 // The tail without comparisons of what is left out, all of which failed; `impostors` are left.
 ScoreTail without_left_out(const ScoreTail& tail, const TrackSide& rows, const TrackSide& columns,
