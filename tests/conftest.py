@@ -39,6 +39,16 @@ def reading(request):
 
 
 @pytest.fixture
+def cluster(tmp_path_factory):
+    """A Dask scheduler and two workers on this machine; see Cluster."""
+    pytest.importorskip("distributed")
+    from dask_cluster import Cluster
+
+    with Cluster(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+@pytest.fixture
 def seal():
     """Writes the hashes of a run folder that a test changed by hand into its run.json again."""
 

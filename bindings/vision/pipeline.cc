@@ -1,3 +1,4 @@
+#include "facebench/io/hdf5.h"
 #include "facebench/pipeline/pack.h"
 #include "facebench/pipeline/run.h"
 #include "facebench/pipeline/verify.h"
@@ -67,12 +68,28 @@ void bind_pipeline(py::module_& m) {
   m.def(
       "pack",
       [](const std::string& dataset, const fs::path& root, const fs::path& out,
-         const PackRequest& request, int threads, py::object progress) {
-        return with_job(threads, std::move(progress),
-                        [&](const Job& job) { return pack(request, dataset, root, out, job); });
+         const PackRequest& request, const std::string& shard, int threads, py::object progress) {
+        return with_job(threads, std::move(progress), [&](const Job& job) {
+          return shard.empty() ? pack(request, dataset, root, out, job)
+                               : pack(request, dataset, root, parse_shard(shard), out, job);
+        });
       },
       py::arg("dataset"), py::arg("root"), py::arg("out"), py::arg("request"),
-      py::arg("threads") = 0, py::arg("progress") = py::none(), "See facebench.pack.");
+      py::arg("shard") = "", py::arg("threads") = 0, py::arg("progress") = py::none(),
+      "See facebench.pack.");
+  m.def(
+      "is_pack", [](const fs::path& path) { return H5Reader(path).has("/images"); },
+      py::arg("path"), "Whether a file of ours is a pack, or a shard of one.");
+  m.def(
+      "merge_packs",
+      [](const std::vector<fs::path>& shards, const fs::path& out, py::object progress) {
+        return with_job(0, std::move(progress),
+                        [&](const Job& job) { return merge_packs(shards, out, job); });
+      },
+      py::arg("shards"), py::arg("out"), py::kw_only(), py::arg("progress") = py::none(),
+      "Joins the shards of a pack, in any order: the bytes that pack writes of all images.\n\n"
+      "shards: their paths. ValueError where one is missing or there twice, facebench.Error where\n"
+      "one is of another data set or was made with other options. Returns a PackSummary.");
 
   m.def(
       "protocol_dataset",

@@ -5,17 +5,19 @@
 beside those that need no torch: ``facebench.evaluate``, ``facebench.report``, ``facebench.verify``.
 """
 
+import functools
 import os
 import tempfile
 from pathlib import Path
 from typing import Any, Unpack
 
-from facebench import datasets, embedding, reports
+from facebench import __version__, datasets, embedding, reports
 from facebench._library import full
-from facebench.core._arguments import of_kind, with_keys
+from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
+from facebench.core._shards import with_shards
 from facebench.embedding import _foreign
-from facebench.io import EmbeddingSet, write_embeddings
+from facebench.io import EmbeddingSet, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
 from facebench.reports.page import image_section, table_section, text_section
@@ -27,6 +29,8 @@ DemoOptions = full.DemoOptions
 PackRequest = full.PackRequest
 PreparationOptions = full.PreparationOptions
 RunRequest = full.RunRequest
+is_pack = full.is_pack
+merge_packs = full.merge_packs
 
 __all__ = [
     "Demo",
@@ -37,6 +41,8 @@ __all__ = [
     "demo",
     "embed",
     "evaluate",
+    "is_pack",
+    "merge_packs",
     "pack",
     "report",
     "run",
@@ -46,7 +52,16 @@ __all__ = [
 
 @takes(full.PackRequest)
 def pack(
-    dataset, root, out, *, threads=0, progress=None, **options: "Unpack[full.PackRequestKeywords]"
+    dataset,
+    root,
+    out,
+    *,
+    shard="",
+    workers=None,
+    shards=16,
+    threads=0,
+    progress=None,
+    **options: "Unpack[full.PackRequestKeywords]",
 ) -> full.PackSummary:
     """Detect, crop and store a data set in one file, ready for training and embedding.
 
@@ -58,8 +73,24 @@ def pack(
     ``skip_damaged``: how many entries of an archive may be damaged; they are left out, and the
     manifest lists them. Returns a `PackSummary`: counts by status, failures with reasons, the tree
     hash.
+
+    Of a large set other machines, which see the same files, make parts. Either ``workers``, any
+    `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside ``out`` until they are
+    joined; or ``shard``, "3/16", makes the third of sixteen, a pack by itself, and
+    `merge_packs` joins them. The result has the bytes that one process writes.
     """
-    return full.pack(dataset, root, out, PackRequest(**options), threads, progress)
+    request = PackRequest(**options)
+    if workers is None:
+        return full.pack(dataset, root, out, request, shard, threads, progress)
+    root = os.path.abspath(root)
+    identity = {"dataset": dataset, "root": root, "version": __version__, **request.to_dict()}
+    make = functools.partial(_pack_shard, dataset, root, options | {"threads": threads})
+    join = functools.partial(full.merge_packs, out=out, progress=progress)
+    return with_shards(out, identity, shards, workers, make, join)
+
+
+def _pack_shard(dataset, root, options, shard, out):
+    pack(dataset, root, out, shard=shard, **options)
 
 
 @takes(full.ExtractOptions)
@@ -72,6 +103,8 @@ def embed(
     std=None,
     color=None,
     shard="",
+    workers=None,
+    shards=16,
     threads=0,
     progress=None,
     **options: "Unpack[full.ExtractOptionsKeywords]",
@@ -81,11 +114,18 @@ def embed(
 
     ``model``, ``mean``, ``std``, ``color``: as for `run`. ``pack``: its path, or an opened one; or
     a folder of photographs, which need not be sorted by people: each is detected and cropped as the
-    model says, and named by its path below the folder. ``shard``: "3/16" embeds the third of
-    sixteen parts of a pack or archive; `facebench.embedding.merge_shards` joins them. ``options``
-    are fields of `ExtractOptions`: flip, normalization, micro_batch, precision, device, executor.
+    model says, and named by its path below the folder. ``options`` are fields of `ExtractOptions`:
+    flip, normalization, micro_batch, precision, device, executor.
+
+    ``shard``: "3/16" embeds the third of sixteen parts of a pack or archive;
+    `facebench.embedding.merge_shards` joins them. ``workers``, any `concurrent.futures.Executor`,
+    makes ``shards`` of them, which lie beside ``out`` until they are joined; model and pack are
+    then files that all machines see. The result has the bytes that one process writes.
     """
     of_kind(shard, str, "shard")
+    if workers is not None:
+        asked = {"mean": mean, "std": std, "color": color, **options}
+        return _embed_shared(model, pack, out, asked, shards, workers, threads)
     extract = full.ExtractOptions(**options)
     embedder = embedding.load_embedder(model, mean=mean, std=std, color=color)
     _foreign.warn_of_assumptions(embedder, extract.flip)
@@ -105,6 +145,21 @@ def embed(
     if out is not None:
         write_embeddings(out, result)
     return result
+
+
+def _embed_shared(model, pack, out, options, shards, workers, threads):
+    if out is None:
+        raise ValueError("workers: give out=, beside which the shards lie until they are joined")
+    files = [os.path.abspath(path_text(f, n)) for f, n in ((model, "model"), (pack, "pack"))]
+    hashes = [sha256_file(file) for file in files]
+    identity = {"files": hashes, "version": __version__, **options}
+    make = functools.partial(_embed_shard, *files, options | {"threads": threads})
+    join = functools.partial(embedding.merge_shards, out=out)
+    return with_shards(out, identity, shards, workers, make, join)
+
+
+def _embed_shard(model, pack, options, shard, out):
+    embed(model, pack, out, shard=shard, **options)
 
 
 @takes(full.RunRequest)

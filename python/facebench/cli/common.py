@@ -6,9 +6,11 @@ import inspect
 import itertools
 import json as json_module
 import os
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,9 @@ Limit = option(
     int,
     min=1,
 )
+Shard = option("NUMBER/COUNT, as 3/16: make this part alone, one machine of several.")
+Shards = option("With --workers: parts that are made apart.", int, min=1)
+Workers = option("Other machines do it: a Dask scheduler's address, tcp://HOST:8786.")
 Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")
 
@@ -97,6 +102,27 @@ def say_cost(precision: str, device: str = "cpu") -> None:
 
     if device == "cpu" and (cost := nn.precision_cost(precision)):
         complain(cost)
+
+
+def executor(address: str) -> Executor | None:
+    """The workers of a Dask scheduler, where --workers names one."""
+    if not address:
+        return None
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise ImportError(
+            "--workers needs Dask: pip install distributed (the extra 'cluster')"
+        ) from None
+    if not re.fullmatch(r"[a-z]+://.+:[0-9]+", address):
+        raise ValueError(f"--workers {address}: expected an address, as tcp://HOST:8786")
+    try:
+        # A name for each call: a job that is asked for again runs again.
+        return Client(address, timeout=10, set_as_default=False).get_executor(pure=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise facebench.Error(
+            f"{address}: no Dask scheduler answers ({error}). Start one: dask scheduler"
+        ) from None
 
 
 def complain(text: str) -> None:

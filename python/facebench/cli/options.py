@@ -28,6 +28,7 @@ HEADINGS = {
     "Model": "model setting flip normalization batch_size precision device executor",
     "Numbers": "convention accuracy_convention tar_at_far_convention identification_convention "
     "rank_ties failed_enrolments interval fusion match replicates level stored_scores",
+    "Machines": "shard shard_files shards workers jobs",
     "Output": "cache no_cache strict discard out overwrite seed threads quiet json help",
 }
 

@@ -9,6 +9,7 @@ True
 'LFW View 2'
 """
 
+import functools
 import os
 from typing import Unpack
 
@@ -21,7 +22,7 @@ from facebench._eval import (
     TrialSet,
     write_synthetic_ijb,
 )
-from facebench.core import _entry_points
+from facebench.core import _entry_points, _shards
 from facebench.core._arguments import of_kind, path_text, tensor_array
 from facebench.core._options import takes
 from facebench.io import _embedding_files
@@ -65,6 +66,7 @@ __all__ = [
     "check_data",
     "convention_rules",
     "evaluate",
+    "evaluate_shard",
     "failure_policies",
     "find_images",
     "find_published",
@@ -211,6 +213,62 @@ def load(folder, threads=0) -> Result:
 
 
 @takes(EvaluationOptions)
+def _limited_trials(trials, exclude, limit):
+    """What is left of the trials of `evaluate`."""
+    if exclude is not None:
+        trials = _eval.without(trials, os.fspath(exclude))
+    return trials if limit is None else _eval.limited(trials, limit)
+
+
+def evaluate_shard(
+    protocol,
+    embeddings,
+    out,
+    *,
+    shard: str,
+    root=None,
+    lists=None,
+    exclude=None,
+    limit: int | None = None,
+    options: EvaluationOptions | None = None,
+    threads=0,
+    progress=None,
+    **more: "Unpack[_eval.EvaluationOptionsKeywords]",
+) -> None:
+    """Score a part of the comparisons of all images with all, for one machine of several.
+
+    ``shard``: "3/16" is the third of sixteen parts. Writes the file ``out``; `evaluate` joins the
+    files of all shards. ``embeddings``: a file that `facebench.io.write_embeddings` wrote; the
+    others are those of `evaluate`. facebench.Error where no track has more comparisons than
+    ``stored_scores``: such a one is scored in moments.
+    """
+    if options is not None and more:
+        raise ValueError("give options or keywords, not both")
+    options = EvaluationOptions(**more) if options is None else options
+    spec = _spec(protocol)
+    trials = _limited_trials(read_trials(spec, root, lists, options.strict), exclude, limit)
+    file = _shared_file(embeddings)
+    _eval.write_tail_shard(spec, trials, file, shard, out, options, threads, progress)
+
+
+def _shared_file(embeddings) -> str:
+    file = path_text(embeddings, "embeddings")
+    if not _embedding_files.is_ours(file):
+        raise ValueError(
+            f"embeddings is {file}: shards are of a file of facebench.io.write_embeddings"
+        )
+    return file
+
+
+def _join_shards(spec, trials, embeddings, options, threads, progress, files):
+    files = [path_text(file, "shard_files") for file in files]
+    return _eval.evaluate_shards(spec, trials, embeddings, files, options, threads, progress)
+
+
+def _make_shard(how, shard, out):
+    evaluate_shard(**how, shard=shard, out=out)
+
+
 def evaluate(
     protocol,
     embeddings=None,
@@ -227,6 +285,9 @@ def evaluate(
     distance=False,
     columns=None,
     form: str | None = None,
+    shard_files=None,
+    workers=None,
+    shards=16,
     out=None,
     overwrite=False,
     command="",
@@ -255,6 +316,12 @@ def evaluate(
     scores are then those of the comparisons that are left. ``limit``: for a quick look at
     embeddings, at most so many comparisons of a list, spread evenly, or so many images of a
     protocol without lists; the result and its report say so.
+
+    All images with all can be shared out, with a file of embeddings that all machines see. Either
+    ``workers``, any `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside
+    ``out`` until they are joined; or ``shard_files`` are those that `evaluate_shard` wrote, all of
+    them. The run has the bytes that one process writes.
+
     Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ... (or
     ``options`` is one). ``command``: what was typed, for the run's manifest.
 
@@ -297,11 +364,22 @@ def evaluate(
         trials = read_trials(spec, root, lists, options.strict)
     if limit is not None and scores is not None:
         raise ValueError("limit: goes with embeddings; scores are those of every comparison")
-    if exclude is not None:
-        trials = _eval.without(trials, os.fspath(exclude))
-    if limit is not None:
-        trials = _eval.limited(trials, limit)
-    if embeddings is not None:
+    trials = _limited_trials(trials, exclude, limit)
+    if workers is not None or shard_files is not None:
+        file, role = _shared_file(embeddings), "embeddings"
+        join = functools.partial(_join_shards, spec, trials, file, options, threads, progress)
+        if workers is None:
+            raw = join(shard_files)
+        elif out is None or root is lists is None:
+            raise ValueError("workers: give out= and the places of the lists, not trials=")
+        else:
+            places = {"root": root, "lists": lists, "exclude": exclude, "embeddings": file}
+            how = {name: os.path.abspath(p) for name, p in places.items() if p is not None}
+            how |= {"protocol": protocol, "limit": limit, "options": options}
+            identity = how | {"version": _eval.version(), "sha256": _eval.sha256_file(file)}
+            make = functools.partial(_make_shard, how | {"threads": threads})
+            raw = _shards.with_shards(out, identity, shards, workers, make, join)
+    elif embeddings is not None:
         data, file = _embedding_set(embeddings, names, status)
         if data is None:
             raw = _eval.evaluate_file(spec, trials, file, options, threads, progress)

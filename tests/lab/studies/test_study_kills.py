@@ -145,64 +145,33 @@ def test_killed_three_times_gives_the_bytes_of_one_undisturbed(whole, tmp_path):
     assert torn.content["title"] == "Two recipes on two sets"
 
 
-@pytest.fixture
-def dask_workers(tmp_path):
-    """A Dask scheduler's address and two workers, processes of their own."""
-    pytest.importorskip("distributed")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    started = []
-
-    def start(module, *words):
-        command = [sys.executable, "-m", f"distributed.cli.{module}", *words, "--no-dashboard"]
-        with open(tmp_path / f"{module}{len(started)}.log", "wb") as log:
-            process = subprocess.Popen(
-                command, env=environment, cwd=tmp_path, stdout=log, stderr=log
-            )
-        started.append(process)
-        return process
-
-    place = tmp_path / "scheduler.json"
-    start("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(place))
-    words = ("--scheduler-file", str(place), "--no-nanny", "--nthreads", "1")
-    workers = [start("dask_worker", *words) for _ in range(2)]
-    yield place, workers
-    for process in started:
-        process.kill()
-        process.wait()
-
-
-def test_on_workers_of_dask_of_which_one_dies(whole, dask_workers, tmp_path):
-    from dask.distributed import Client
-
-    place, workers = dask_workers
+def test_on_workers_of_dask_of_which_one_dies(whole, cluster, tmp_path):
     (tmp_path / "study.toml").write_text(STUDY)
-    with Client(scheduler_file=str(place), timeout=60, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
-        said = []
+    said = []
 
-        def say(text):
-            said.append(text)
-            if len(said) == 4:
-                workers[0].kill()
+    def say(text):
+        said.append(text)
+        if len(said) == 4:
+            cluster.workers[0].kill()
 
-        study = facebench.study(
-            tmp_path / "study.toml", out=tmp_path / "torn", rehearse=True, say=say,
-            executor=client.get_executor(pure=False),
-        )  # fmt: skip
-    assert study.failures == [] and workers[0].wait() == -signal.SIGKILL
+    study = facebench.study(
+        tmp_path / "study.toml", out=tmp_path / "torn", rehearse=True, say=say,
+        executor=cluster.executor,
+    )  # fmt: skip
+    assert study.failures == [] and cluster.workers[0].wait() == -signal.SIGKILL
     assert files_of(tmp_path / "torn") == files_of(whole.folder)
 
 
 def test_what_workers_need_is_said_in_one_sentence(monkeypatch):
-    from facebench.cli.verbs import study
+    from facebench.cli import common
 
     pytest.importorskip("distributed")
     with pytest.raises(
         ValueError, match=r"--workers here: expected an address, as tcp://HOST:8786"
     ):
-        study.how(1, 1, workers="here")
+        common.executor("here")
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     with pytest.raises(
         ImportError, match=r"needs Dask: pip install distributed \(the extra 'clust"
     ):
-        study.how(1, 1, workers="tcp://127.0.0.1:8786")
+        common.executor("tcp://127.0.0.1:8786")

@@ -10,6 +10,7 @@
 
 #include "facebench/core/job.h"
 #include "facebench/core/options_fwd.h"
+#include "facebench/core/shard.h"
 #include "facebench/crops/crop.h"
 #include "facebench/datasets/dataset.h"
 #include "facebench/datasets/image_source.h"
@@ -93,6 +94,17 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
                          std::string_view selection, const CropOptions& crop,
                          const PackOptions& options, const std::filesystem::path& out,
                          const Job& job = {});
+
+// pack_dataset() of a part of the images, neighbours in their order: a pack by itself, which
+// merge_packs() joins with the others to the bytes that pack_dataset() writes of all.
+PackSummary pack_shard(const Dataset& dataset, const Detector* detector, std::string_view selection,
+                       const CropOptions& crop, const PackOptions& options, const Shard& shard,
+                       const std::filesystem::path& out, const Job& job = {});
+// Shards in any order. Throws std::invalid_argument where one is missing or there twice, Error
+// where one is of another data set or was made with other options. What is odd about the data set
+// (passed_over, notes) each shard has told.
+PackSummary merge_packs(std::span<const std::filesystem::path> shards,
+                        const std::filesystem::path& out, const Job& job = {});
 
 // A pack, its images mapped into memory. Everything is checked against the file's size first.
 class Pack : public ImageSource {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -137,7 +139,9 @@ class Cutter {
 // The columns of a pack that are small enough to be kept until the end.
 struct Columns {
   explicit Columns(std::size_t n)
-      : status(n),
+      : name(n),
+        label(n),
+        status(n),
         box_outside(n),
         landmarks_outside(n),
         searched(n),
@@ -163,6 +167,8 @@ struct Columns {
     }
   }
 
+  std::vector<std::string> name;
+  std::vector<std::int32_t> label;
   std::vector<std::uint8_t> status, box_outside, landmarks_outside, searched, crop_sized;
   std::vector<float> box, landmarks;
   std::vector<std::string> sha256, reason;
@@ -178,29 +184,31 @@ std::vector<std::uint8_t> hash_bytes(const std::vector<std::string>& hashes) {
   return bytes;
 }
 
-OutsideFaces outside_faces(const std::vector<std::string>& ids, const Columns& columns) {
+OutsideFaces outside_faces(const Columns& columns) {
   OutsideFaces outside;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (std::size_t i = 0; i < columns.name.size(); ++i) {
     outside.faces += sample_status_of(columns.status[i]) == SampleStatus::ok;
     outside.boxes += columns.box_outside[i];
     outside.landmarks += columns.landmarks_outside[i];
-    if (columns.box_outside[i] + columns.landmarks_outside[i] > 0) outside.names.push_back(ids[i]);
+    if (columns.box_outside[i] + columns.landmarks_outside[i] > 0)
+      outside.names.push_back(columns.name[i]);
   }
   return outside;
 }
 
-PackSummary summarize(const std::vector<std::string>& ids, const Columns& columns) {
+PackSummary summarize(const Columns& columns) {
   PackSummary summary;
-  summary.images = static_cast<std::int64_t>(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  summary.images = static_cast<std::int64_t>(columns.name.size());
+  for (std::size_t i = 0; i < columns.name.size(); ++i) {
     const SampleStatus status = sample_status_of(columns.status[i]);
     ++summary.counts[columns.status[i]];
-    if (status != SampleStatus::ok) summary.failures.push_back({ids[i], status, columns.reason[i]});
+    if (status != SampleStatus::ok)
+      summary.failures.push_back({columns.name[i], status, columns.reason[i]});
   }
-  summary.outside = outside_faces(ids, columns);
+  summary.outside = outside_faces(columns);
   summary.crop_sized.images = std::ranges::count(columns.crop_sized, 1);
   summary.crop_sized.decoded = std::ranges::count(columns.searched, 1);
-  summary.tree_sha256 = tree_sha256(columns.sha256, ids);
+  summary.tree_sha256 = tree_sha256(columns.sha256, columns.name);
   return summary;
 }
 
@@ -218,6 +226,175 @@ Json failures_json(const PackSummary& summary) {
                     {"status", std::string(sample_status_name(f.status))},
                     {"reason", f.reason}});
   return list;
+}
+
+// What is written when all images are there. `manifest` says how they were made.
+PackSummary finish(H5Writer& writer, const std::filesystem::path& out, ImageShape shape,
+                   const Columns& columns, Json manifest) {
+  PackSummary summary = summarize(columns);
+  summary.path = out;
+  summary.shape = summary.crop_sized.shape = shape;
+  const std::int64_t n = summary.images;
+  writer.write<std::int32_t>("/label", columns.label, {n});
+  writer.write_texts("/name", columns.name);
+  writer.write<float>("/box", columns.box, {n, 4});
+  writer.write<float>("/landmarks", columns.landmarks, {n, 5, 2});
+  writer.write<std::uint8_t>("/status", columns.status, {n});
+  writer.write<std::uint8_t>("/file_sha256", hash_bytes(columns.sha256), {n, 32});
+  manifest["counts"] = counts_json(summary);
+  manifest["failures"] = failures_json(summary);
+  manifest["tree_sha256"] = summary.tree_sha256;
+  // Only if there is something to say, so that the bytes of other packs do not change.
+  if (const OutsideFaces& o = summary.outside; !o.names.empty())
+    manifest["outside"] = {{"boxes", o.boxes}, {"landmarks", o.landmarks}, {"names", o.names}};
+  if (const CropSizedImages& c = summary.crop_sized; !crop_sized_warning(c).empty())
+    manifest["crop_sized"] = {{"images", c.images}, {"decoded", c.decoded}};
+  writer.write_json("/manifest", manifest);
+  writer.commit();
+  return summary;
+}
+
+// A shard has what the pack of all is made of, beside what it is itself.
+constexpr const char* kFlags = "/shard_flags";  // uint8 (N, 4), the four columns
+
+void write_flags(H5Writer& writer, const Columns& columns) {
+  std::vector<std::uint8_t> flags;
+  for (std::size_t i = 0; i < columns.name.size(); ++i)
+    flags.insert(flags.end(), {columns.box_outside[i], columns.landmarks_outside[i],
+                               columns.searched[i], columns.crop_sized[i]});
+  writer.write<std::uint8_t>(kFlags, flags, {static_cast<std::int64_t>(columns.name.size()), 4});
+}
+
+PackSummary write_pack(const Dataset& dataset, const Detector* detector, std::string_view selection,
+                       const CropOptions& crop, const PackOptions& options,
+                       const std::filesystem::path& out, const std::optional<Shard>& shard,
+                       const Job& job, const CropReceiver& receiver) {
+  check_options(options);
+  check_options(crop);
+  if (detector != nullptr) selection_rules().at(selection);
+  const auto all = static_cast<std::int64_t>(dataset.samples.size());
+  if (all == 0)
+    fail(dataset.root.string(), "the data set has no images", "There is nothing to pack.");
+  if (shard) check_shard(*shard);
+  const auto [first, end] = range_of(shard.value_or(Shard{}), all);
+  if (first == end)
+    throw std::invalid_argument(
+        fmt::format("{} shards of {} images: at most one for each", shard->count, all));
+
+  const Cutter cutter(detector, selection, crop, options);
+  const ImageShape shape = cutter.shape();
+  const std::span<const Sample> samples =
+      std::span(dataset.samples)
+          .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+  const std::int64_t n = end - first;
+  if (detector != nullptr) {
+    std::vector<std::string> names;
+    for (const Sample& sample : dataset.samples) names.push_back(sample.id);
+    detector->check_samples(names);
+  }
+  Columns columns(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    columns.name[i] = samples[i].id;
+    columns.label[i] = samples[i].label;
+  }
+
+  H5Writer writer(out);
+  writer.create_dataset("/images", H5Type::uint8, {n, shape.height, shape.width, 3});
+  {
+    Stage stage(job, receiver.stage, n, "images");
+    std::mutex writing;
+    parallel_for(
+        n, job,
+        [&](std::int64_t i, int worker) {
+          Row row = cutter.cut_out(samples[static_cast<std::size_t>(i)]);
+          columns.set(static_cast<std::size_t>(i), row);
+          if (row.image.empty()) row.image = Image(shape.width, shape.height);
+          {
+            const std::lock_guard lock(writing);
+            writer.write_rows<std::uint8_t>("/images", i, row.image.data);
+          }
+          if (receiver.take && row.status == SampleStatus::ok) receiver.take(i, row.image, worker);
+        },
+        &stage);
+  }
+
+  Json manifest = {
+      {"kind", "pack"},
+      {"format", 1},
+      {"dataset", {{"name", dataset.name}, {"images", n}, {"people", dataset.label_names.size()}}},
+      {"label_names", dataset.label_names},
+      {"decode", cutter.decode_description()},
+      {"detector", detector ? detector->description() : Json{{"detector", "none"}}},
+      {"selection", detector ? Json(selection) : Json()},
+      {"crop", options_to_json(resolve_crop(crop))},
+      {"image", {{"height", shape.height}, {"width", shape.width}}}};
+  if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
+  if (!dataset.damaged.empty()) manifest["damaged"] = dataset.damaged;
+  if (shard) {
+    manifest["shard"] = {
+        {"number", shard->number}, {"count", shard->count}, {"first", first}, {"of", all}};
+    write_flags(writer, columns);
+  }
+  PackSummary summary = finish(writer, out, shape, columns, std::move(manifest));
+  summary.damaged = dataset.damaged;
+  summary.passed_over = dataset.passed_over;
+  summary.notes = dataset.notes;
+  return summary;
+}
+
+// What the manifest of a shard says of all of them; throws Error where it is none.
+struct ShardPlace {
+  Shard shard;
+  std::int64_t first = 0, of = 0;
+};
+ShardPlace place_of(const Pack& pack) {
+  const Json place = pack.manifest().value("shard", Json());
+  for (const char* key : {"number", "count", "first", "of"})
+    if (!place.is_object() || !place.contains(key) || !place[key].is_number_integer())
+      fail(pack.path().string(), "is no shard of a pack: it is whole, or not facebench's",
+           "pack --shard makes shards.");
+  return {{place["number"].get<int>(), place["count"].get<int>()},
+          place["first"].get<std::int64_t>(),
+          place["of"].get<std::int64_t>()};
+}
+
+// How the images of a shard were made, as the manifest of all says it.
+Json manifest_of_all(const Pack& pack) {
+  Json manifest = pack.manifest();
+  for (const char* own : {"shard", "counts", "failures", "tree_sha256", "outside", "crop_sized"})
+    manifest.erase(own);
+  manifest["dataset"]["images"] = place_of(pack).of;
+  return manifest;
+}
+
+// Of a shard's rows, which become those from `first` on.
+void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
+  const H5Reader file(pack.path());
+  const auto n = static_cast<std::size_t>(pack.size());
+  const auto flags = file.read<std::uint8_t>(kFlags, 2);
+  const auto hashes = file.read<std::uint8_t>("/file_sha256", 2);
+  const Json failures = pack.manifest().value("failures", Json::array());
+  const auto failed = static_cast<std::size_t>(
+      std::ranges::count_if(pack.statuses(), [](std::uint8_t status) { return status != 0; }));
+  if (flags.size() != 4 * n || hashes.size() != 32 * n || failures.size() != failed)
+    fail(pack.path().string(), "the columns of the shard do not fit together",
+         "Make the shard again.");
+  std::ranges::copy(pack.names(), columns.name.begin() + first);
+  std::ranges::copy(pack.labels(), columns.label.begin() + first);
+  std::ranges::copy(pack.statuses(), columns.status.begin() + first);
+  std::ranges::copy(pack.boxes(), columns.box.begin() + 4 * first);
+  std::ranges::copy(pack.all_landmarks(), columns.landmarks.begin() + 10 * first);
+  for (std::size_t i = 0, failure = 0; i < n; ++i) {
+    const std::size_t row = first + i;
+    columns.box_outside[row] = flags[4 * i];
+    columns.landmarks_outside[row] = flags[4 * i + 1];
+    columns.searched[row] = flags[4 * i + 2];
+    columns.crop_sized[row] = flags[4 * i + 3];
+    columns.sha256[row] =
+        fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * i, 32), ""));
+    if (columns.status[row] != 0)
+      columns.reason[row] = failures[failure++].value("reason", std::string());
+  }
 }
 
 }  // namespace
@@ -264,77 +441,53 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
                          std::string_view selection, const CropOptions& crop,
                          const PackOptions& options, const std::filesystem::path& out,
                          const Job& job, const CropReceiver& receiver) {
-  check_options(options);
-  check_options(crop);
-  if (detector != nullptr) selection_rules().at(selection);
-  if (dataset.samples.empty())
-    fail(dataset.root.string(), "the data set has no images", "There is nothing to pack.");
+  return write_pack(dataset, detector, selection, crop, options, out, {}, job, receiver);
+}
 
-  const Cutter cutter(detector, selection, crop, options);
-  const ImageShape shape = cutter.shape();
-  const auto n = static_cast<std::int64_t>(dataset.samples.size());
-  Columns columns(dataset.samples.size());
-  std::vector<std::string> names;
-  for (const Sample& sample : dataset.samples) names.push_back(sample.id);
-  if (detector != nullptr) detector->check_samples(names);
+PackSummary pack_shard(const Dataset& dataset, const Detector* detector, std::string_view selection,
+                       const CropOptions& crop, const PackOptions& options, const Shard& shard,
+                       const std::filesystem::path& out, const Job& job) {
+  return write_pack(dataset, detector, selection, crop, options, out, shard, job,
+                    {.stage = "pack", .take = {}});
+}
 
-  H5Writer writer(out);
-  writer.create_dataset("/images", H5Type::uint8, {n, shape.height, shape.width, 3});
-  {
-    Stage stage(job, receiver.stage, n, "images");
-    std::mutex writing;
-    parallel_for(
-        n, job,
-        [&](std::int64_t i, int worker) {
-          Row row = cutter.cut_out(dataset.samples[i]);
-          columns.set(static_cast<std::size_t>(i), row);
-          if (row.image.empty()) row.image = Image(shape.width, shape.height);
-          {
-            const std::lock_guard lock(writing);
-            writer.write_rows<std::uint8_t>("/images", i, row.image.data);
-          }
-          if (receiver.take && row.status == SampleStatus::ok) receiver.take(i, row.image, worker);
-        },
-        &stage);
+PackSummary merge_packs(std::span<const std::filesystem::path> shards,
+                        const std::filesystem::path& out, const Job& job) {
+  std::vector<std::unique_ptr<Pack>> packs;
+  std::vector<Shard> places;
+  for (const std::filesystem::path& path : shards) {
+    packs.push_back(std::make_unique<Pack>(path));
+    places.push_back(place_of(*packs.back()).shard);
   }
+  check_all_shards(places);
+  std::ranges::sort(packs, {}, [](const auto& pack) { return place_of(*pack).shard.number; });
+  const std::int64_t all = place_of(*packs[0]).of;
+  const ImageShape shape = packs[0]->shape();
+  Json manifest = manifest_of_all(*packs[0]);
+  std::int64_t rows = 0;
+  for (const auto& pack : packs) {
+    if (manifest_of_all(*pack) != manifest || place_of(*pack).first != rows ||
+        pack->shape() != shape)
+      fail(pack->path().string(),
+           "is of another data set than the first shard, or was made with other options");
+    rows += pack->size();
+  }
+  if (rows != all)
+    fail(packs.back()->path().string(), fmt::format("{} images of {} are there", rows, all));
 
-  PackSummary summary = summarize(names, columns);
-  summary.path = out;
-  summary.shape = summary.crop_sized.shape = shape;
-  summary.damaged = dataset.damaged;
-  summary.passed_over = dataset.passed_over;
-  summary.notes = dataset.notes;
-  std::vector<std::int32_t> labels;
-  for (const Sample& sample : dataset.samples) labels.push_back(sample.label);
-  writer.write<std::int32_t>("/label", labels, {n});
-  writer.write_texts("/name", names);
-  writer.write<float>("/box", columns.box, {n, 4});
-  writer.write<float>("/landmarks", columns.landmarks, {n, 5, 2});
-  writer.write<std::uint8_t>("/status", columns.status, {n});
-  writer.write<std::uint8_t>("/file_sha256", hash_bytes(columns.sha256), {n, 32});
-  Json manifest = {
-      {"kind", "pack"},
-      {"format", 1},
-      {"dataset", {{"name", dataset.name}, {"images", n}, {"people", dataset.label_names.size()}}},
-      {"label_names", dataset.label_names},
-      {"decode", cutter.decode_description()},
-      {"detector", detector ? detector->description() : Json{{"detector", "none"}}},
-      {"selection", detector ? Json(selection) : Json()},
-      {"crop", options_to_json(resolve_crop(crop))},
-      {"image", {{"height", shape.height}, {"width", shape.width}}},
-      {"counts", counts_json(summary)},
-      {"failures", failures_json(summary)},
-      {"tree_sha256", summary.tree_sha256}};
-  // Only if there is something to say, so that the bytes of other packs do not change.
-  if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
-  if (!dataset.damaged.empty()) manifest["damaged"] = dataset.damaged;
-  if (const OutsideFaces& o = summary.outside; !o.names.empty())
-    manifest["outside"] = {{"boxes", o.boxes}, {"landmarks", o.landmarks}, {"names", o.names}};
-  if (const CropSizedImages& c = summary.crop_sized; !crop_sized_warning(c).empty())
-    manifest["crop_sized"] = {{"images", c.images}, {"decoded", c.decoded}};
-  writer.write_json("/manifest", manifest);
-  writer.commit();
-  return summary;
+  Columns columns(static_cast<std::size_t>(all));
+  H5Writer writer(out);
+  writer.create_dataset("/images", H5Type::uint8, {all, shape.height, shape.width, 3});
+  Stage stage(job, "merge", all, "images");
+  std::int64_t first = 0;
+  for (const auto& pack : packs) {
+    take_columns(*pack, static_cast<std::size_t>(first), columns);
+    for (std::int64_t i = 0; i < pack->size(); ++i, ++first) {
+      writer.write_rows<std::uint8_t>("/images", first, pack->image(i));
+      if (first % 1024 == 0) stage.update(first);
+    }
+  }
+  return finish(writer, out, shape, columns, std::move(manifest));
 }
 
 }  // namespace facebench

@@ -16,14 +16,36 @@ void PackRequest::describe(OptionsBuilder<PackRequest>& o) {
           "go on past so many damaged entries of an archive, and list them", 0, 9e15);
 }
 
+namespace {
+
+Dataset read_images(const PackRequest& request, std::string_view dataset,
+                    const std::filesystem::path& root) {
+  Dataset images = read_dataset(dataset, root, request.skip_damaged);
+  if (!request.exclude.empty()) images = exclude(images, read_exclusion(request.exclude));
+  return images;
+}
+
+Preparation preparation_of(const PackRequest& request) {
+  const PreparationSource sources[] = {{"caller", request.preparation}};
+  return resolve_preparation(sources);
+}
+
+}  // namespace
+
 PackSummary pack(const PackRequest& request, std::string_view dataset,
                  const std::filesystem::path& root, const std::filesystem::path& out,
                  const Job& job) {
-  Dataset images = read_dataset(dataset, root, request.skip_damaged);
-  if (!request.exclude.empty()) images = exclude(images, read_exclusion(request.exclude));
-  const PreparationSource sources[] = {{"caller", request.preparation}};
-  const Preparation p = resolve_preparation(sources);
+  const Dataset images = read_images(request, dataset, root);
+  const Preparation p = preparation_of(request);
   return pack_dataset(images, p.detector.get(), p.selection, p.crop, request.pack, out, job);
+}
+
+PackSummary pack(const PackRequest& request, std::string_view dataset,
+                 const std::filesystem::path& root, const Shard& shard,
+                 const std::filesystem::path& out, const Job& job) {
+  const Dataset images = read_images(request, dataset, root);
+  const Preparation p = preparation_of(request);
+  return pack_shard(images, p.detector.get(), p.selection, p.crop, request.pack, shard, out, job);
 }
 
 }  // namespace facebench

@@ -21,9 +21,13 @@ struct PackRequest {
   static void describe(OptionsBuilder<PackRequest>& o);
 };
 
-// Reads a data set of dataset_readers() and packs it (pack_dataset). Throws as both do.
+// Reads a data set of dataset_readers() and packs it (pack_dataset), or a part of it (pack_shard).
+// Throws as they do.
 PackSummary pack(const PackRequest& request, std::string_view dataset,
                  const std::filesystem::path& root, const std::filesystem::path& out,
                  const Job& job = {});
+PackSummary pack(const PackRequest& request, std::string_view dataset,
+                 const std::filesystem::path& root, const Shard& shard,
+                 const std::filesystem::path& out, const Job& job = {});
 
 }  // namespace facebench

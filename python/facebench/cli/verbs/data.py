@@ -257,8 +257,12 @@ def merge(
     shards: argument("The files of all shards, in any order.", list[Path]),
     out: common.Out = None,
 ):
-    """Join what embed --shard wrote. The same bytes as embed writes of the whole pack."""
-    path = common.out_path(out, "data-merge", "embeddings", ".h5")
+    """Join what embed --shard wrote, or pack --shard. The same bytes as of one process."""
+    path = common.out_path(out, "data-merge", suffix=".h5")
+    if facebench.pipeline.is_pack(shards[0]):
+        images = facebench.pipeline.merge_packs(shards, path, progress=make_progress()).images
+        text = f"{path}: {images} images out of {len(shards)} shards"
+        return Answer({"path": str(path), "images": images}, text)
     rows, dim = facebench.embedding.merge_shards(shards, path).values.shape
     text = f"{path}: {rows} rows of {dim} numbers out of {len(shards)} shards"
     return Answer({"path": str(path), "rows": rows, "dim": dim}, text)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, option
+from facebench.cli.options import argument
 from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
@@ -18,7 +18,9 @@ def embed(
     model: argument(common.MODEL_HELP),
     pack: argument("A pack, a .rec, .bin or .tar of crops, or a folder of photographs.", Path),
     setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
-    shard: option("NUMBER/COUNT, as 3/16: one part of the pack; see data merge.") = "",
+    shard: common.Shard = "",
+    shards: common.Shards = 16,
+    workers: common.Workers = "",
     out: common.Out = None,
     threads: common.Threads = 0,
     **options,
@@ -29,10 +31,14 @@ def embed(
     common.parse_request(options)
     common.add_settings(options, setting)
     common.say_cost(options["precision"], options["device"])
-    source = facebench.embedding.load_embedder(model, **_foreign.take_pixels(options))
+    if workers:
+        source, how = model, {"workers": common.executor(workers), "shards": shards}
+    else:
+        source = facebench.embedding.load_embedder(model, **_foreign.take_pixels(options))
+        how = {"shard": shard}
     name = "-".join(filter(None, (Path(model).stem, shard.replace("/", "-of-"))))
     path = common.out_path(out, "embed", name, ".h5")
-    how = {"shard": shard, "threads": threads, "progress": make_progress()}
+    how |= {"threads": threads, "progress": make_progress()}
     embeddings = facebench.embed(source, pack, path, **how, **options)
     rows, dim = embeddings.values.shape
     counts = Counter(facebench.io.SampleStatus(status).name for status in embeddings.status)

@@ -6,7 +6,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import fields, flag, keywords, option
 from facebench.cli.progress import make_progress
-from facebench.cli.verb import verb
+from facebench.cli.verb import Answer, verb
 
 
 @verb(
@@ -25,6 +25,12 @@ from facebench.cli.verb import verb
             form=option("The form of such files (see: facebench list score-forms).", str),
             names=option("The names of an .npy file, one a line.", Path),
             distance=flag("--distance", "Low scores are alike (distances)."),
+            shard_files=option(
+                "All images with all, shared out: what eval --shard wrote, of all shards.",
+                list[Path],
+                metavar="FILE...",
+            ),
+            shards=common.Shards,
             lists=common.Lists,
             exclude=common.Exclude,
             limit=common.Limit,
@@ -33,7 +39,7 @@ from facebench.cli.verb import verb
         ),
         *fields(facebench.protocols.EvaluationOptions),
     ],
-    several=("--scores",),
+    several=("--scores", "--shard-files"),
 )
 def evaluate(
     protocol: common.Protocol,
@@ -41,21 +47,34 @@ def evaluate(
     columns: option(
         "With --scores: the headers of first, second and score, e.g. a,b,sim.", metavar="A,B,C"
     ) = None,
+    shard: common.Shard = "",
+    workers: common.Workers = "",
     out: common.Out = None,
     **options,
 ):
     """Score and measure embeddings, or scores, from anywhere. Needs neither torch nor images."""
     if (options["embeddings"] is None) == (not options["scores"]):
         raise ValueError("give either --embeddings or --scores")
+    name = Path(protocol).stem
+    how = {"root": root, "progress": make_progress()}
+    if shard:
+        out = common.out_path(out, "eval", f"{name}-{shard.replace('/', '-of-')}", ".h5")
+        for name in ("scores", "form", "names", "distance", "shard_files", "overwrite"):
+            if options.pop(name):
+                raise ValueError(f"--{name.replace('_', '-')} does not go with --shard")
+        options.pop("shards")
+        facebench.protocols.evaluate_shard(protocol, out=out, shard=shard, **how, **options)
+        return Answer({"path": str(out)}, f"{out}: shard {shard} of the comparisons")
     options["scores"] = options["scores"] or None
-    out = common.out_path(out, "eval", Path(protocol).stem)
+    options["shard_files"] = options["shard_files"] or None
+    out = common.out_path(out, "eval", name)
     result = facebench.evaluate(
         protocol,
-        root=root,
         out=out,
         columns=columns.split(",") if columns else None,
-        progress=make_progress(),
+        workers=common.executor(workers),
         command=common.command_line(),
+        **how,
         **options,
     )
     return common.result_answer(result, out)

@@ -14,16 +14,23 @@ def pack(
     dataset: common.DataSet,
     root: common.Root,
     strict: common.Strict = False,
+    shard: common.Shard = "",
+    shards: common.Shards = 16,
+    workers: common.Workers = "",
     out: common.Out = None,
     threads: common.Threads = 0,
     **options,
 ):
     """Detect, crop, store: one file, ready for training and embedding."""
     common.parse_request(options)
+    name = "-".join(filter(None, (dataset, shard.replace("/", "-of-"))))
     summary = facebench.pack(
         dataset,
         root,
-        common.out_path(out, "pack", dataset, ".h5"),
+        common.out_path(out, "pack", name, ".h5"),
+        shard=shard,
+        workers=common.executor(workers),
+        shards=shards,
         threads=threads,
         progress=make_progress(),
         **options,

@@ -1,8 +1,6 @@
 """``facebench study``: the tables of a paper, or of one's own, by one command."""
 
-import re
 import sys
-from concurrent.futures import Executor
 from pathlib import Path
 
 import facebench
@@ -13,39 +11,19 @@ from facebench.cli.verb import Answer, verb
 from facebench.cli.verbs.listing import listed
 
 Jobs = option("Jobs at a time, each in a process of its own; what is timed runs alone.", int, min=1)
-Workers = option("In place of --jobs: a Dask scheduler's address, tcp://HOST:8786.")
 
 
 def how(jobs: int, threads: int, device: str = "cpu", workers: str = "") -> dict:
     """What all studies are told about their making."""
     return {
         "jobs": jobs,
-        "executor": _executor(workers) if workers else None,
+        "executor": common.executor(workers),
         "threads": threads,
         "device": common.check_device(device),
         "command": common.command_line(),
         "progress": make_progress() if jobs == 1 else None,
         "say": _say,
     }
-
-
-def _executor(address: str) -> Executor:
-    """The workers of a Dask scheduler."""
-    try:
-        from dask.distributed import Client
-    except ImportError:
-        raise ImportError(
-            "--workers needs Dask: pip install distributed (the extra 'cluster')"
-        ) from None
-    if not re.fullmatch(r"[a-z]+://.+:[0-9]+", address):
-        raise ValueError(f"--workers {address}: expected an address, as tcp://HOST:8786")
-    try:
-        # A name for each call: a job that is asked for again runs again.
-        return Client(address, timeout=10, set_as_default=False).get_executor(pure=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise facebench.Error(
-            f"{address}: no Dask scheduler answers ({error}). Start one: dask scheduler"
-        ) from None
 
 
 def _say(text: str) -> None:
@@ -78,7 +56,7 @@ def study(
     rehearse: flag("--rehearse", "All of it on drawn faces with small networks.") = False,
     out: option("The study's folder; default: studies/NAME.", Path) = None,
     jobs: Jobs = 1,
-    workers: Workers = "",
+    workers: common.Workers = "",
     threads: common.Threads = 0,
     device: common.Device = "cpu",
 ):

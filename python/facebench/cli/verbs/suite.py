@@ -6,7 +6,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import verb
-from facebench.cli.verbs.study import Jobs, Workers, answer, how
+from facebench.cli.verbs.study import Jobs, answer, how
 
 Words = "; all words up to the next option."
 
@@ -25,7 +25,7 @@ def suite(
         "suite"
     ),
     jobs: Jobs = 1,
-    workers: Workers = "",
+    workers: common.Workers = "",
     no_cost: flag(
         "--no-cost", "Do not measure images a second, parameters, FLOPs, memory."
     ) = False,

@@ -1,0 +1,91 @@
+"""One result out of shards that other processes make: any `concurrent.futures.Executor`."""
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from pathlib import Path
+from typing import Any
+
+from facebench._eval import Error
+
+
+def with_shards(
+    out, identity: dict, count: int, workers: Executor, make: Callable, merge: Callable
+) -> Any:
+    """merge(files) of the files of ``count`` shards, each of them by make(shard, file).
+
+    The files lie beside ``out`` and go when all is done. Those that are there are kept, by all that
+    ``identity`` says of them. A shard that fails is made once more, and so is one that is much
+    slower than others: its worker may have stopped.
+    """
+    if count < 1:
+        raise ValueError(f"shards is {count}: expected a number from 1")
+    text = json.dumps(identity | {"shards": count}, sort_keys=True, default=str)
+    key = hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder = Path(f"{out}.shards").absolute() / key
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {f"{k}/{count}": folder / f"{k}-of-{count}.h5" for k in range(1, count + 1)}
+    _make_all({s: file for s, file in files.items() if not file.exists()}, workers, make, folder)
+    result = merge(list(files.values()))
+    shutil.rmtree(folder.parent)
+    return result
+
+
+def _make_all(missing: dict[str, Path], workers: Executor, make: Callable, folder: Path) -> None:
+    running: dict[Future, str] = {}
+    again: set[str] = set()  # begun twice
+    longest = None  # seconds of a shard
+
+    def begin(shard):
+        running[workers.submit(_timed, make, shard, missing[shard])] = shard
+
+    def begin_again(shards):
+        again.update(shards)
+        for shard in sorted(shards):
+            begin(shard)
+
+    try:
+        for shard in missing:
+            begin(shard)
+        while running:
+            # So long after the last that has ended, those left wait for a worker that has stopped.
+            patience = None if longest is None else 2 + 3 * longest
+            done = wait(running, patience, FIRST_COMPLETED).done
+            if not done:
+                begin_again(set(running.values()) - again)
+                longest = None
+            for future in done & running.keys():
+                shard = running.pop(future)
+                try:
+                    longest = max(longest or 0.0, future.result())
+                except (CancelledError, Exception) as error:  # of an executor of somebody else's
+                    if shard in running.values():
+                        continue
+                    if isinstance(error, CancelledError) or shard in again:
+                        raise Error(_failure(shard, error, folder)) from error
+                    begin_again({shard})
+                else:
+                    for other in [f for f, s in running.items() if s == shard]:
+                        other.cancel()
+                        del running[other]
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _failure(shard: str, error: BaseException, folder: Path) -> str:
+    why = "the scheduler or its workers are gone"
+    if not isinstance(error, CancelledError):
+        why = f"failed twice: {' '.join(str(error).split())[:500] or type(error).__name__}"
+    there = len(list(folder.glob("*.h5")))
+    return f"shard {shard}: {why}. {there} shards are kept in {folder}: run it again to go on"
+
+
+def _timed(make: Callable, shard: str, file: Path) -> float:
+    """On a worker: how many seconds the shard took."""
+    started = time.monotonic()
+    make(shard, file)
+    return time.monotonic() - started
