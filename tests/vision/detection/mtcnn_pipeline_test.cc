@@ -4,15 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "detection/textures.h"
 #include "facebench/core/devices.h"
+#include "facebench/core/random.h"
 #include "facebench/detection/detector.h"
 #include "facebench/detection/internal/mtcnn_device.h"
 #include "facebench/images/decode.h"
@@ -21,11 +24,60 @@
 namespace facebench {
 namespace {
 
+// The threads of a block take turns: one runs from a sync to the next, then another, in an order
+// that is drawn anew for each stretch. What relies on a sync that is missing is then wrong, each
+// time in the same way.
+class Turns {
+ public:
+  Turns(int threads, int block)
+      : random_(7, "turns", {static_cast<std::uint64_t>(block)}),
+        running_(static_cast<std::size_t>(threads)) {
+    std::iota(running_.begin(), running_.end(), 0);
+    draw();
+  }
+
+  void await(int thread) {
+    std::unique_lock lock(mutex_);
+    turned_.wait(lock, [&] { return left_.back() == thread; });
+  }
+  void pass(int thread) {
+    {
+      const std::lock_guard lock(mutex_);
+      left_.pop_back();
+      if (left_.empty()) draw();
+    }
+    turned_.notify_all();
+    await(thread);
+  }
+  void leave(int thread) {
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase(running_, thread);
+      left_.pop_back();
+      if (left_.empty()) draw();
+    }
+    turned_.notify_all();
+  }
+
+ private:
+  void draw() {
+    left_ = running_;
+    shuffle(left_, random_);
+  }
+
+  Random random_;
+  std::mutex mutex_;
+  std::condition_variable turned_;
+  std::vector<int> running_;
+  std::vector<int> left_;  // of this stretch; the last one runs
+};
+
 class HostBackend {
  public:
-  // Threads of a block; 1: none are started. Indices from the last to the first where `backwards`.
-  explicit HostBackend(int threads = 1, bool backwards = false)
-      : threads_(threads), backwards_(backwards) {}
+  // Threads of a block; indices in an order of their own where `shuffled`; a kernel's syncs do
+  // nothing where not `synced`.
+  explicit HostBackend(int threads = 1, bool shuffled = false, bool synced = true)
+      : threads_(threads), shuffled_(shuffled), synced_(synced) {}
   ~HostBackend() { EXPECT_TRUE(sizes_.empty()) << "memory was not given back"; }
 
   void* allocate(std::size_t bytes) {
@@ -45,15 +97,20 @@ class HostBackend {
 
   template <class F>
   void each(long n, const F& body) {
-    for (long i = 0; i < n; ++i) body(backwards_ ? n - 1 - i : i);
+    long stride = shuffled_ ? n / 2 + 1 : 1;
+    while (std::gcd(stride, n) > 1) ++stride;
+    for (long i = 0; i < n; ++i) body(shuffled_ ? n - 1 - i * stride % n : i);
   }
   template <class F>
   void blocks(int n, const F& body) {
     for (int block = 0; block < n; ++block) {
-      std::barrier barrier(threads_);
+      Turns turns(threads_, block);
       const auto work = [&](int thread) {
-        body(block, thread, threads_, [&] { barrier.arrive_and_wait(); });
-        barrier.arrive_and_drop();
+        turns.await(thread);
+        body(block, thread, threads_, [&] {
+          if (synced_) turns.pass(thread);
+        });
+        turns.leave(thread);
       };
       std::vector<std::jthread> others;
       for (int t = 1; t < threads_; ++t) others.emplace_back(work, t);
@@ -63,7 +120,7 @@ class HostBackend {
 
  private:
   const int threads_;
-  const bool backwards_;
+  const bool shuffled_, synced_;
   std::map<void*, std::size_t> sizes_;
 };
 
@@ -185,9 +242,11 @@ TEST(MtcnnPipeline, OrderOfThreadsAndBatchesChangeNothing) {
   const Trial trial(eager());
   const std::vector<Image> images = mixed_sizes();
   std::vector<int> counts;
-  HostBackend plain, wild(3, true);
+  HostBackend plain, wild(3, true), racing(3, true, false);
   const auto one = trial.run(images, plain, small_sizes(), counts);
   EXPECT_EQ(trial.run(images, wild, small_sizes(), counts), one);
+  EXPECT_NE(trial.run(images, racing, small_sizes(), counts), one)
+      << "kernels without __syncthreads() are not found out";
   PipelineSizes two_at_a_time = small_sizes();
   two_at_a_time.batch_images = 2;
   EXPECT_EQ(trial.run(images, plain, two_at_a_time, counts), one);
