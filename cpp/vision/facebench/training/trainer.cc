@@ -113,8 +113,8 @@ class Trainer {
     state.iteration = -1;
     state.progress = progress_.json();
     if (checkpoint) {
-      // Classes that are split can be split anew.
-      const std::vector<std::string> may_differ(split_ ? 1 : 0, "processes");
+      // Batches, and classes that are split, are shared out anew; run.json says so.
+      const std::string may_differ[] = {"processes"};
       state = read_checkpoint(*checkpoint, identity_, learner_.state(), may_differ);
     }
     if (communicator_.size() > 1) {
