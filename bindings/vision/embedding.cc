@@ -38,7 +38,7 @@ class PythonModel : public BatchModel {
     const py::capsule owner(tensor, [](void* t) { delete static_cast<at::Tensor*>(t); });
     const py::dtype type(tensor->scalar_type() == at::kByte ? "uint8" : "float32");
     const py::array batch(type, tensor->sizes().vec(), tensor->const_data_ptr(), owner);
-    const py::array output = py::module_::import("numpy").attr("asarray")(function_(batch));
+    const py::array output = py::module_::import("numpy").attr("asarray")(call(batch));
     if (std::string_view("fiub").find(output.dtype().kind()) == std::string_view::npos)
       throw py::value_error(fmt::format("the model '{}' gave an array of {}, expected real numbers",
                                         info().name, std::string(py::str(output.dtype()))));
@@ -48,6 +48,19 @@ class PythonModel : public BatchModel {
   }
 
  private:
+  // A module on a card raises torch.OutOfMemoryError.
+  py::object call(const py::array& batch) const {
+    try {
+      return function_(batch);
+    } catch (const py::error_already_set& e) {
+      const py::dict modules = py::module_::import("sys").attr("modules");
+      if (!modules.contains("torch") || !e.matches(modules["torch"].attr("OutOfMemoryError")))
+        throw;
+      throw OutOfMemory(info().name, "the model's device", batch.shape(0),
+                        std::string(py::str(e.value())));
+    }
+  }
+
   py::function function_;
 };
 
@@ -201,6 +214,10 @@ void bind_extract(py::module_& m) {
       py::arg("status") = std::vector<std::int64_t>{});
 }
 
+void bind_micro_batch(py::module_& m) {
+  m.def("micro_batch_of", &micro_batch_of, py::arg("options"), py::arg("device"));
+}
+
 void bind_input_ranges(py::module_& m) {
   const auto measure = [](const Model& model, const ImageSource& images, std::int64_t count,
                           int threads, py::object progress) {
@@ -230,6 +247,7 @@ void bind_embedding(py::module_& m) {
   bind_batch_model(m);
   bind_extract<Model>(m);
   bind_extract<BatchModel>(m);
+  bind_micro_batch(m);
   bind_input_ranges(m);
   m.def("merge_shards", &merge_shards, py::arg("shards"), py::call_guard<WithoutGil>(),
         "All shards of a source as one set.");

@@ -10,6 +10,7 @@
 
 import json
 import os
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -377,14 +378,14 @@ def extract(
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, full.ImageSource):
-        if shard:
-            return full.extract_shard(model, images, shard, options, threads, progress)
-        return full.extract(model, images, options, threads, progress)
+        source = (model, images, shard, options) if shard else (model, images, options)
+        result = (full.extract_shard if shard else full.extract)(*source, threads, progress)
+        return _tell_of_batch(result, options)
     if shard:
         raise ValueError("shard: parts are of a pack or an archive, not of an array")
     if hasattr(images, "detach"):
         images = tensor_array(images, "images")
-    return full.extract_array(
+    result = full.extract_array(
         model,
         np.ascontiguousarray(images),
         options,
@@ -393,6 +394,20 @@ def extract(
         listed(names, "names"),
         [int(s) for s in (status if status is not None else [])],
     )
+    return _tell_of_batch(result, options)
+
+
+def _tell_of_batch(embeddings, options):
+    """The embeddings; a UserWarning where memory was short for the batch."""
+    used = embeddings.manifest["extract"]
+    asked = full.micro_batch_of(options, used["device"])
+    if used["micro_batch"] < asked:
+        warnings.warn(
+            f"{used['device']} has no memory left for {asked} images at once: "
+            f"they were embedded {used['micro_batch']} at once",
+            stacklevel=3,
+        )
+    return embeddings
 
 
 def merge_shards(shards, out=None) -> EmbeddingSet:

@@ -114,6 +114,30 @@ def test_models_of_others_run_where_they_are():
         by(embedder, images, precision="float16")
 
 
+def test_a_batch_without_memory_for_it_is_halved_once():
+    class Mean(torch.nn.Module):
+        room = 4
+
+        def forward(self, x):
+            if len(x) > self.room:
+                text = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total of 1 GiB"
+                raise torch.OutOfMemoryError(text)
+            return x.mean((2, 3))
+
+    module = Mean()
+    embedder = embedding.TorchEmbedder(module)
+    images = np.random.default_rng(0).integers(0, 256, (11, 8, 8, 3), np.uint8)
+    with pytest.warns(UserWarning, match="for 8 images at once: they were embedded 4 at once"):
+        halved = by(embedder, images, micro_batch=8)
+    four = by(embedder, images, micro_batch=4)
+    np.testing.assert_array_equal(halved.values, four.values)
+    assert halved.manifest == four.manifest
+    module.room = 3
+    sentence = r"for 4 images at once \(Tried to allocate 20.00 MiB\)\. Take a smaller"
+    with pytest.raises(facebench.Error, match=sentence):
+        by(embedder, images, micro_batch=8)
+
+
 def test_commands_take_a_device_and_an_executor(tmp_path):
     model = embedding.make_model("small4", seed=5)
     model.save(tmp_path / "m.safetensors")

@@ -26,7 +26,20 @@ class NetworkModel : public BatchModel {
   InferenceNetwork network_;
 };
 
+// "Tried to allocate 20.00 MiB" out of "CUDA out of memory. Tried to allocate 20.00 MiB. GPU ...".
+std::string asked_for(std::string_view said) {
+  const std::size_t begin = said.find("Tried to allocate ");
+  if (begin == std::string_view::npos) return "";
+  return fmt::format(" ({})", said.substr(begin, said.find(". ", begin) - begin));
+}
+
 }  // namespace
+
+OutOfMemory::OutOfMemory(std::string_view model, std::string_view device, std::int64_t images,
+                         std::string_view said)
+    : Error(fmt::format("model '{}': {} has no memory left for {} images at once{}. Take a smaller "
+                        "micro_batch",
+                        model, device, images, asked_for(said))) {}
 
 BatchModelInfo info_of(const Model& model) {
   BatchModelInfo info;

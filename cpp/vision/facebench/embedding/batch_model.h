@@ -8,10 +8,19 @@
 #include <string>
 #include <string_view>
 
+#include "facebench/core/error.h"
 #include "facebench/embedding/model.h"
 #include "facebench/io/json.h"
 
 namespace facebench {
+
+// The device has no memory left for a batch.
+class OutOfMemory : public Error {
+ public:
+  // `said` is torch's own message.
+  OutOfMemory(std::string_view model, std::string_view device, std::int64_t images,
+              std::string_view said);
+};
 
 // How batches for a model are made, and what its embeddings are.
 struct BatchModelInfo {
@@ -49,7 +58,8 @@ class BatchModel {
   InputView input_view(const ImageShape& images) const;
 
   // images: float32 (N, C, H, W), or uint8 (N, H, W, 3) with info().raw_bytes, on the CPU, in any
-  // memory order. Returns float32 (N, D) on the CPU. A row depends on its own image only.
+  // memory order. Returns float32 (N, D) on the CPU. A row depends on its own image only. Throws
+  // OutOfMemory where fewer images at once may do.
   virtual at::Tensor embed(const at::Tensor& images) const = 0;
 
  private:

@@ -28,10 +28,6 @@ namespace {
 using Rows = std::span<const std::int64_t>;
 using Images = std::span<const std::uint8_t* const>;  // the pixels of some
 
-int micro_batch_of(const ExtractOptions& options, std::string_view device) {
-  return options.micro_batch.value_or(device == "cpu" ? kMicroBatch : 64);
-}
-
 std::optional<PixelInput> pixel_input(const BatchModelInfo& info) {
   if (info.raw_bytes) return std::nullopt;
   return PixelInput(info.options.color, info.options.mean, info.options.std);
@@ -61,6 +57,7 @@ class Extraction {
 
   const ExtractOptions& options() const { return options_; }
   EmbeddingSet& set() { return set_; }
+  void halve_batch() { *options_.micro_batch /= 2; }
 
   // images[i] becomes row rows[i] of the set. Safe for several batches at once where the model is
   // and says how long its embeddings are.
@@ -93,8 +90,10 @@ class Extraction {
     const ImageShape shape = view_.input();
     const int count = in_batch(images);
     const int channels = pixels_ ? pixels_->channels() : 3;
-    at::Tensor input =
-        at::empty({count, shape.height, shape.width, channels}, pixels_ ? at::kFloat : at::kByte);
+    // A card takes memory that is pinned faster.
+    at::Tensor input = at::empty({count, shape.height, shape.width, channels},
+                                 at::TensorOptions(pixels_ ? at::kFloat : at::kByte)
+                                     .pinned_memory(model_.info().device != "cpu"));
     const std::int64_t size = shape.bytes() / 3 * channels;
     std::vector<std::uint8_t> buffer;
     for (int i = 0; i < count; ++i) {
@@ -140,6 +139,38 @@ class Extraction {
   std::optional<PixelInput> pixels_;  // nothing: the model takes bytes
   EmbeddingSet set_;
 };
+
+// Through the model, in batches of the options.
+void embed_rows(Extraction& extraction, Rows rows, const ImageSource& images,
+                const BatchModelInfo& info, std::string_view note, const Job& job) {
+  const auto total = static_cast<std::int64_t>(rows.size());
+  const std::int64_t workers = job.workers();
+  std::int64_t batch = *extraction.options().micro_batch;
+  // Few images: one share for each worker, or all workers on each image.
+  if (info.any_batch && total < batch * workers)
+    batch = total < workers ? std::max<std::int64_t>(total, 1) : (total + workers - 1) / workers;
+  const bool together = info.any_batch && total < workers;
+  const std::int64_t batches = (total + batch - 1) / batch;
+  Stage stage(job, "embed", batches, "batches");
+  if (!note.empty()) stage.update(0, note);
+  const auto embed = [&](std::int64_t b, int) {
+    const auto count = static_cast<std::size_t>(std::min(batch, total - b * batch));
+    const Rows some = rows.subspan(static_cast<std::size_t>(b * batch), count);
+    std::vector<const std::uint8_t*> pixels;
+    for (const std::int64_t row : some) pixels.push_back(images.pixels(row));
+    extraction.embed(some, pixels);
+  };
+  if (info.thread_safe && info.embedding_size > 0 && !together) {
+    torch_parallel_for(batches, job, embed, &stage);
+  } else {
+    const TorchThreads threads =
+        together ? TorchThreads(static_cast<int>(workers)) : TorchThreads();
+    for (std::int64_t b = 0; b < batches; ++b) {
+      embed(b, 0);
+      stage.update(b + 1);
+    }
+  }
+}
 
 // What torch and the oneDNN in it may use of the processor: both choose their kernels by it, and
 // environment variables of theirs lower it. Embeddings move in their last bits.
@@ -191,6 +222,10 @@ std::unique_ptr<BatchModel> make_batch_model(const Model& model, const ExtractOp
                     "take executor torch",
                     device));
   return make_batch_model(model, micro_batch_of(options, device), options.precision);
+}
+
+int micro_batch_of(const ExtractOptions& options, std::string_view device) {
+  return options.micro_batch.value_or(device == "cpu" ? kMicroBatch : 64);
 }
 
 ExtractOptions resolved_options(const ExtractOptions& options, const BatchModelInfo& info) {
@@ -286,31 +321,14 @@ EmbeddingSet CropExtractor::finish(const ImageSource& images, const Job& job) {
     if (set.status.back() == SampleStatus::ok && !state_->done[row]) rows.push_back(i);
   }
 
-  const auto total = static_cast<std::int64_t>(rows.size());
-  const std::int64_t workers = job.workers();
-  std::int64_t batch = *options.micro_batch;
-  // Few images: one share for each worker, or all workers on each image.
-  if (info.any_batch && total < batch * workers)
-    batch = total < workers ? std::max<std::int64_t>(total, 1) : (total + workers - 1) / workers;
-  const bool together = info.any_batch && total < workers;
-  const std::int64_t batches = (total + batch - 1) / batch;
-  Stage stage(job, "embed", batches, "batches");
-  const auto embed = [&](std::int64_t b, int) {
-    const auto count = static_cast<std::size_t>(std::min(batch, total - b * batch));
-    const Rows some = Rows(rows).subspan(static_cast<std::size_t>(b * batch), count);
-    std::vector<const std::uint8_t*> pixels;
-    for (const std::int64_t row : some) pixels.push_back(images.pixels(row));
-    extraction.embed(some, pixels);
-  };
-  if (info.thread_safe && info.embedding_size > 0 && !together) {
-    torch_parallel_for(batches, job, embed, &stage);
-  } else {
-    const TorchThreads threads =
-        together ? TorchThreads(static_cast<int>(workers)) : TorchThreads();
-    for (std::int64_t b = 0; b < batches; ++b) {
-      embed(b, 0);
-      stage.update(b + 1);
-    }
+  try {
+    embed_rows(extraction, rows, images, info, "", job);
+  } catch (const OutOfMemory& e) {
+    if (*options.micro_batch < 2) throw;
+    // All of them again, so that the manifest's batch made every bit.
+    extraction.halve_batch();
+    embed_rows(extraction, rows, images, info, fmt::format("the batch is halved: {}", e.what()),
+               job);
   }
   if (set.dim == 0)
     fail(fmt::format("model '{}'", info.name),

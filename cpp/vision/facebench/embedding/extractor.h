@@ -40,13 +40,13 @@ struct ExtractOptions {
 // Images go through in micro-batches, of fixed size (the last one filled up with its last image)
 // where the batch decides the bits (BatchModelInfo::any_batch). A network of ours gives the same
 // bits for any number of threads, and for the same build, torch and instruction set; a model that
-// is not thread-safe is called on the calling thread. The manifest says what was computed with
-// what.
+// is not thread-safe is called on the calling thread. Where the device has no memory left, the
+// micro-batch is halved once. The manifest says what was computed with what.
 //
 // Throws std::invalid_argument where the images' size is not what the model takes, its output is
 // not (N, D) or it is computed on another device, by another executor or in another precision than
-// asked for, and Error naming the image for a number that is not finite, and where no image is ok
-// and the model does not say how long its embeddings are.
+// asked for, OutOfMemory, and Error naming the image for a number that is not finite, and where no
+// image is ok and the model does not say how long its embeddings are.
 EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
                      const ExtractOptions& options = {}, const Job& job = {});
 EmbeddingSet extract(const Model& model, const ImageSource& images,
@@ -56,6 +56,9 @@ EmbeddingSet extract(const Model& model, const ImageSource& images,
 // std::invalid_argument as make_torch_model() and the other make_batch_model() do, and where this
 // library's own inference is asked for on a card.
 std::unique_ptr<BatchModel> make_batch_model(const Model& model, const ExtractOptions& options);
+
+// What micro_batch says, or what it is on the device where it says nothing.
+int micro_batch_of(const ExtractOptions& options, std::string_view device);
 
 // The options with what the model decides of them. Throws std::invalid_argument as extract() does.
 ExtractOptions resolved_options(const ExtractOptions& options, const BatchModelInfo& model);

@@ -50,11 +50,8 @@ class TorchModel : public BatchModel {
           .flatten(1)
           .to(at::kCPU, at::kFloat)
           .contiguous();
-    } catch (const c10::OutOfMemoryError&) {
-      fail(
-          fmt::format("model '{}'", info().name),
-          fmt::format("{} has no memory left for {} images at once", device_.str(), images.size(0)),
-          "Take a smaller micro_batch");
+    } catch (const c10::OutOfMemoryError& e) {
+      throw OutOfMemory(info().name, device_.str(), images.size(0), e.what_without_backtrace());
     }
   }
 
