@@ -2,12 +2,17 @@
 dry run) and whether it is one, returns what it measured, and raises AssertionError."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+import facebench
 import numpy as np
 import torch
-from facebench import detection, embedding, losses, nn, training
+from facebench import datasets, detection, embedding, losses, nn, training
 
 FEATURES, CLASSES, IMAGES = 64, 1001, 48
 
@@ -114,6 +119,57 @@ def check_mtcnn(device, dry):
                 np.testing.assert_allclose(x.box, y.box, atol=0.5, err_msg=f"{mode}, {name}")
             faces += len(a)
     return {"faces": faces}
+
+
+def lfw(folder, dry):
+    """Where LFW is, else drawn faces in its layout; and how many comparisons are run of it."""
+    data = os.environ.get("FACEBENCH_DATA")
+    if data and not dry:
+        return Path(data) / "lfw", None
+    options = datasets.SyntheticOptions(people=20, images=2, size=64)
+    datasets.write_synthetic_dataset(options, Path(folder) / "faces")
+    return Path(folder) / "faces", 40
+
+
+def run_of_lfw(model, root, device, limit):
+    options = {} if device == "cpu" else {"detector_options": {"device": device}}
+    how = {"device": device, "executor": "torch", "limit": limit, "interval": "none"}
+    return facebench.run("lfw", model=model, root=root, **how, **options)
+
+
+def check_run(device, dry):
+    """LFW's run on the device, detector too: the processor's scores to 1e-4, its accuracy."""
+    with tempfile.TemporaryDirectory() as folder:
+        root, limit = lfw(folder, dry)
+        limit = limit or 600  # the processor's run takes its time
+        model = embedding.make_model("small4", height=112, width=112)
+        ours, exact = (
+            run_of_lfw(model, root, where, limit).tracks["view2"] for where in (device, "cpu")
+        )
+    assert len(ours.failed) == len(exact.failed)
+    worst = float(np.abs(ours.scores - exact.scores).max())
+    assert worst <= 1e-4, f"scores differ by {worst:.2g}"
+    accuracy = [track["accuracy"].value for track in (ours, exact)]
+    assert accuracy[0] == accuracy[1], accuracy
+    return {"largest_difference": worst, "accuracy": accuracy[0]}
+
+
+def check_sanitizer(device, dry):
+    """The detector's kernels under compute-sanitizer, where it is: memory, and races of blocks."""
+    options = "" if dry else f", device='{device}'"
+    code = (
+        "from facebench import detection; from mtcnn_pictures import pictures; "
+        f"detector = detection.make_detector('mtcnn', mode='facenet_pytorch'{options}); "
+        "print(sum(len(detection.detect(p, detector)) for p in list(pictures().values())[:2]))"
+    )
+    tools = ("memcheck", "racecheck") if not dry and shutil.which("compute-sanitizer") else ("",)
+    for tool in tools:
+        before = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9"] if tool else []
+        where = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [*before, sys.executable, "-c", code]
+        done = subprocess.run(command, env=where, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{tool}: {done.stdout[-1000:]}{done.stderr[-1000:]}"
+    return {"tools": [tool or "none: compute-sanitizer is not run" for tool in tools]}
 
 
 def train(out, device, steps, **more):

@@ -2,11 +2,12 @@
 
 import importlib.util
 import statistics
+import tempfile
 import time
 
 import numpy as np
 import torch
-from facebench import detection, embedding, images, losses, nn, timing
+from facebench import detection, embedding, images, losses, timing
 
 # Name, side of the images (None: its own), batch.
 NETWORKS = [
@@ -17,6 +18,11 @@ NETWORKS = [
     ("mobilefacenet", None, 256),
 ]
 ENGINES = ("facebench", "pytorch", "pytorch-compiled")
+# Whose embeddings are timed with a batch of 64.
+TEN = (
+    *("mobilefacenet", "iresnet18", "iresnet50", "iresnet100", "inception_resnet_v1"),
+    *("lightcnn29", "resnet50", "sphereface64", "vgg16", "vit_b"),
+)
 CLASSES = (85_742, 360_232, 2_000_000)
 
 
@@ -127,23 +133,29 @@ def race_heads(device, dry):
 
 
 def race_embedding(device, dry):
-    """Images a second through a network without gradients."""
+    """Milliseconds and memory of embedding a batch: a ladder of batches beside other engines, ten
+    networks; and images a second from crops in memory."""
+    everyone = (*ENGINES, "onnxruntime")
+    if dry:
+        races = [("small4", (1, 4), everyone[::3])]
+    else:
+        races = [("iresnet50", (1, 8, 64, 256), everyone)]
+        races += [(name, (64,), ("facebench", "pytorch")) for name in TEN]
+    how = {"iterations": 2, "rounds": 1, "skip": 1} if dry else {"iterations": 10, "rounds": 2}
     rows = []
-    for name, batch in (("small4", 2),) if dry else (("iresnet50", 256), ("mobilefacenet", 512)):
-        for dtype in (torch.float32, torch.bfloat16):
-            network = nn.build_network(name).eval()
-            shape = network.graph.nodes[0]["shape"]
-            network.to(torch.device(device), dtype)
-            batch_of = torch.randn(batch, *shape).to(device, dtype)
-
-            def run(network=network, batch_of=batch_of):
-                with torch.no_grad():
-                    network(batch_of)
-
-            rate = batch / seconds(run, device, 1 if dry else 20)
-            rows.append({"network": name, "dtype": str(dtype), "images_per_second": rate})
-        rows.append(from_crops(name, batch, device, dry))
-    return {"rows": rows}
+    for precision in ("float32", "bfloat16"):
+        for name, batches, engines in races:
+            result = timing.bench_step(
+                name, batches=batches, engines=engines, mode="inference", precision=precision,
+                device=device, limit=90.0, **how,
+            )  # fmt: skip
+            kept = ("network", "batch", "engine", "status", "message", "milliseconds")
+            kept += ("images_per_second", "device_memory")
+            for row in result["rows"]:
+                rows.append({k: row[k] for k in kept if k in row} | {"precision": precision})
+                assert row["engine"] != "facebench" or row["status"] == "ok", row
+    crops = [("small4", 2)] if dry else [("iresnet50", 256), ("mobilefacenet", 512)]
+    return {"rows": rows, "crops": [from_crops(*of, device, dry) for of in crops]}
 
 
 def from_crops(name, batch, device, dry):
@@ -155,3 +167,38 @@ def from_crops(name, batch, device, dry):
     how = embedding.ExtractOptions(device=device, executor="torch", micro_batch=batch)
     rate = count / seconds(lambda: embedding.extract(model, crops, how), device, 1 if dry else 3)
     return {"network": name, "from": "crops", "images_per_second": rate}
+
+
+def race_run(device, dry):
+    """Seconds of LFW's run from photographs, beside facenet-pytorch and ONNX Runtime for the same
+    ones where both are installed: every photograph detected, cut out and embedded."""
+    from checks import lfw, run_of_lfw
+
+    with tempfile.TemporaryDirectory() as folder:
+        root, limit = lfw(folder, dry)
+        model = embedding.make_model("small4" if dry else "iresnet50", height=112, width=112)
+        started = time.perf_counter()
+        photographs = run_of_lfw(model, root, device, limit).tracks["view2"].samples
+        found = {"photographs": photographs, "facebench": time.perf_counter() - started}
+        absent = [n for n in ("facenet_pytorch", "onnxruntime") if not importlib.util.find_spec(n)]
+        if absent:
+            return found | {"other chain": f"not installed: {', '.join(absent)}"}
+        embedding.export_onnx(model, f"{folder}/m.onnx")
+        return found | {"other chain": other_chain(root, f"{folder}/m.onnx", photographs, device)}
+
+
+def other_chain(root, model, photographs, device):
+    """Seconds of facenet-pytorch's detector and its crops through ONNX Runtime."""
+    import onnxruntime
+    from facenet_pytorch import MTCNN
+    from PIL import Image
+
+    provider = "CPUExecutionProvider" if device == "cpu" else "CUDAExecutionProvider"
+    session = onnxruntime.InferenceSession(model, providers=[provider])
+    detector = MTCNN(image_size=112, device=device)
+    started = time.perf_counter()
+    for path in sorted(root.rglob("*.jpg"))[:photographs]:
+        crop = detector(Image.open(path))
+        if crop is not None:
+            session.run(None, {session.get_inputs()[0].name: crop[None].numpy()})
+    return time.perf_counter() - started
