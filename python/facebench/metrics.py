@@ -13,7 +13,6 @@ function takes arrays of any number type, lists, torch tensors and DLPack object
 from facebench import _eval
 from facebench._eval import (
     AllPairsOptions,
-    AllPairsShard,
     BootstrapOptions,
     Comparisons,
     DiscardOptions,
@@ -23,7 +22,6 @@ from facebench._eval import (
     accuracy,
     accuracy_conventions,
     all_pairs,
-    all_pairs_shard,
     auc,
     centred_accuracy,
     cllr,
@@ -43,7 +41,6 @@ from facebench._eval import (
     histogram,
     identification_conventions,
     listed_pair_scores,
-    merge_all_pairs,
     min_cllr,
     rank_rate,
     rates_at,
@@ -59,7 +56,6 @@ from facebench.core._arguments import brief, did_you_mean
 
 __all__ = [
     "AllPairsOptions",
-    "AllPairsShard",
     "BootstrapOptions",
     "Comparisons",
     "DiscardOptions",
@@ -69,7 +65,6 @@ __all__ = [
     "accuracy",
     "accuracy_conventions",
     "all_pairs",
-    "all_pairs_shard",
     "auc",
     "centred_accuracy",
     "cllr",
@@ -89,7 +84,6 @@ __all__ = [
     "histogram",
     "identification_conventions",
     "listed_pair_scores",
-    "merge_all_pairs",
     "min_cllr",
     "rank_rate",
     "rates_at",

@@ -15,7 +15,7 @@ from facebench import __version__, datasets, embedding, reports
 from facebench._library import full
 from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
-from facebench.core._shards import with_shards
+from facebench.core._shards import made_by
 from facebench.embedding import _foreign
 from facebench.io import EmbeddingSet, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
@@ -85,8 +85,8 @@ def pack(
     root = os.path.abspath(root)
     identity = {"dataset": dataset, "root": root, "version": __version__, **request.to_dict()}
     make = functools.partial(_pack_shard, dataset, root, options | {"threads": threads})
-    join = functools.partial(full.merge_packs, out=out, progress=progress)
-    return with_shards(out, identity, shards, workers, make, join)
+    with made_by(workers, out, identity, shards, make) as files:
+        return full.merge_packs(files, out, progress=progress)
 
 
 def _pack_shard(dataset, root, options, shard, out):
@@ -154,8 +154,8 @@ def _embed_shared(model, pack, out, options, shards, workers, threads):
     hashes = [sha256_file(file) for file in files]
     identity = {"files": hashes, "version": __version__, **options}
     make = functools.partial(_embed_shard, *files, options | {"threads": threads})
-    join = functools.partial(embedding.merge_shards, out=out)
-    return with_shards(out, identity, shards, workers, make, join)
+    with made_by(workers, out, identity, shards, make) as made:
+        return embedding.merge_shards(made, out)
 
 
 def _embed_shard(model, pack, options, shard, out):

@@ -107,8 +107,9 @@ def test_help_shows_verbs_and_many_options_by_heading():
     ]:
         assert re.search(rf"^{heading}:\n  --{first} ", text, re.MULTILINE), heading
     # What a heading names is an option of some verb.
-    run_command = complete(typer.main.get_command(app).commands["run"])
-    options = {p.name for p in run_command.params} | {"device", "help"}
+    commands = typer.main.get_command(app).commands
+    verbs = [complete(commands[name]) for name in ("run", "eval", "embed", "study")]
+    options = {p.name for verb in verbs for p in verb.params} | {"help"}
     assert {n for names in HEADINGS.values() for n in names.split()} <= options
 
 

@@ -2,13 +2,13 @@
 
 import ast
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 import typer
 from facebench.cli.app import app
 from facebench.cli.verb import complete
+from shown_commands import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -21,14 +21,6 @@ def leaf(words):
     while words and words[0] in getattr(command, "commands", {}):
         command, words = command.commands[words[0]], words[1:]
     return complete(command), words
-
-
-def shown(text):
-    """Commands in blocks of code: whole ones, lines that go on joined, comments taken off."""
-    joined = re.sub(r"\\\n\s*", " ", text)
-    for line in joined.splitlines():
-        if found := re.match(r"\s{4,}(?:torchrun .*-m )?(facebench .*)", line):
-            yield shlex.split(found[1], comments=True)[1:]
 
 
 def mentioned(text):

@@ -168,21 +168,11 @@ void bind_all_pairs(py::module_& m) {
       py::arg("rows"), py::arg("identities"), py::arg("columns") = py::none(),
       py::arg("column_identities") = py::none(), py::kw_only(), py::arg("shard"),
       py::arg("options") = AllPairsOptions{}, py::arg("threads") = 0,
-      py::arg("progress") = py::none(),
-      "all_pairs of one of several processes: shard \"3/16\" is the third of sixteen equal parts\n"
-      "of the comparisons. merge_all_pairs joins what all of them find.\n\n"
-      ">>> from facebench.metrics import all_pairs, all_pairs_shard, merge_all_pairs\n"
-      ">>> people, who = [[1, 0], [0.9, 0.1], [0, 1], [0.3, 1]], [7, 7, 8, 8]\n"
-      ">>> shards = [all_pairs_shard(people, who, shard=part) for part in (\"1/2\", \"2/2\")]\n"
-      ">>> merge_all_pairs(shards) == all_pairs(people, who)\n"
-      "True");
+      py::arg("progress") = py::none());
   m.def(
       "merge_all_pairs",
       [](const std::vector<AllPairsShard>& shards) { return merge_all_pairs(shards); },
-      py::arg("shards"),
-      "The tail that all_pairs gives in one process, of the shards of all, in any order.\n\n"
-      "ValueError where one is missing or there twice, and for shards of different embeddings,\n"
-      "options or instruction sets.");
+      py::arg("shards"));
 }
 
 }  // namespace facebench

@@ -6,20 +6,19 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from facebench._eval import Error
 
 
-def with_shards(
-    out, identity: dict, count: int, workers: Executor, make: Callable, merge: Callable
-) -> Any:
-    """merge(files) of the files of ``count`` shards, each of them by make(shard, file).
+@contextmanager
+def made_by(workers: Executor, out, identity: dict, count: int, make: Callable):
+    """The files of ``count`` shards, each of them by make(shard, file) on one of the workers.
 
-    The files lie beside ``out`` and go when all is done. Those that are there are kept, by all that
-    ``identity`` says of them. A shard that fails is made once more, and so is one that is much
-    slower than others: its worker may have stopped.
+    They lie beside ``out`` and go when the block has ended well. Those that are there are kept, by
+    all that ``identity`` says of them. A shard that fails is made once more, and so is one that is
+    much slower than others: its worker may have stopped.
     """
     if count < 1:
         raise ValueError(f"shards is {count}: expected a number from 1")
@@ -29,9 +28,8 @@ def with_shards(
     folder.mkdir(parents=True, exist_ok=True)
     files = {f"{k}/{count}": folder / f"{k}-of-{count}.h5" for k in range(1, count + 1)}
     _make_all({s: file for s, file in files.items() if not file.exists()}, workers, make, folder)
-    result = merge(list(files.values()))
+    yield list(files.values())
     shutil.rmtree(folder.parent)
-    return result
 
 
 def _make_all(missing: dict[str, Path], workers: Executor, make: Callable, folder: Path) -> None:

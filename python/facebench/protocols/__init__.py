@@ -9,7 +9,6 @@ True
 'LFW View 2'
 """
 
-import functools
 import os
 from typing import Unpack
 
@@ -22,11 +21,11 @@ from facebench._eval import (
     TrialSet,
     write_synthetic_ijb,
 )
-from facebench.core import _entry_points, _shards
+from facebench.core import _entry_points
 from facebench.core._arguments import of_kind, path_text, tensor_array
 from facebench.core._options import takes
 from facebench.io import _embedding_files
-from facebench.protocols import _pairs
+from facebench.protocols import _pairs, _shards
 from facebench.protocols._data_check import DataCheck, check_data
 from facebench.protocols._load import load_protocol
 from facebench.protocols._protocol_tables import (
@@ -213,13 +212,6 @@ def load(folder, threads=0) -> Result:
 
 
 @takes(EvaluationOptions)
-def _limited_trials(trials, exclude, limit):
-    """What is left of the trials of `evaluate`."""
-    if exclude is not None:
-        trials = _eval.without(trials, os.fspath(exclude))
-    return trials if limit is None else _eval.limited(trials, limit)
-
-
 def evaluate_shard(
     protocol,
     embeddings,
@@ -246,27 +238,9 @@ def evaluate_shard(
         raise ValueError("give options or keywords, not both")
     options = EvaluationOptions(**more) if options is None else options
     spec = _spec(protocol)
-    trials = _limited_trials(read_trials(spec, root, lists, options.strict), exclude, limit)
-    file = _shared_file(embeddings)
+    trials = read_trials(spec, root, lists, options.strict)
+    trials, file = _shards.limited(trials, exclude, limit), _shards.file_for_all(embeddings)
     _eval.write_tail_shard(spec, trials, file, shard, out, options, threads, progress)
-
-
-def _shared_file(embeddings) -> str:
-    file = path_text(embeddings, "embeddings")
-    if not _embedding_files.is_ours(file):
-        raise ValueError(
-            f"embeddings is {file}: shards are of a file of facebench.io.write_embeddings"
-        )
-    return file
-
-
-def _join_shards(spec, trials, embeddings, options, threads, progress, files):
-    files = [path_text(file, "shard_files") for file in files]
-    return _eval.evaluate_shards(spec, trials, embeddings, files, options, threads, progress)
-
-
-def _make_shard(how, shard, out):
-    evaluate_shard(**how, shard=shard, out=out)
 
 
 def evaluate(
@@ -347,6 +321,14 @@ def evaluate(
     options = EvaluationOptions(**more) if options is None else options
     if (of_kind(distance, bool, "distance") or columns is not None) and scores is None:
         raise ValueError("distance and columns are said of scores, and none are given")
+    asked = {
+        **{"root": root, "lists": lists, "exclude": exclude, "limit": limit, "options": options},
+        **{"protocol": protocol, "embeddings": embeddings, "threads": threads},
+    }
+    if workers is not None:
+        saved = {"out": out, "overwrite": overwrite, "command": command, "progress": progress}
+        with _shards.made(workers, out, shards, **asked) as shard_files:
+            return evaluate(**asked, **saved, shard_files=shard_files)
     spec = _spec(protocol)
     files = _pairs.score_files(scores)
     listed = not (root is None and lists is None and trials is None)
@@ -364,21 +346,11 @@ def evaluate(
         trials = read_trials(spec, root, lists, options.strict)
     if limit is not None and scores is not None:
         raise ValueError("limit: goes with embeddings; scores are those of every comparison")
-    trials = _limited_trials(trials, exclude, limit)
-    if workers is not None or shard_files is not None:
-        file, role = _shared_file(embeddings), "embeddings"
-        join = functools.partial(_join_shards, spec, trials, file, options, threads, progress)
-        if workers is None:
-            raw = join(shard_files)
-        elif out is None or root is lists is None:
-            raise ValueError("workers: give out= and the places of the lists, not trials=")
-        else:
-            places = {"root": root, "lists": lists, "exclude": exclude, "embeddings": file}
-            how = {name: os.path.abspath(p) for name, p in places.items() if p is not None}
-            how |= {"protocol": protocol, "limit": limit, "options": options}
-            identity = how | {"version": _eval.version(), "sha256": _eval.sha256_file(file)}
-            make = functools.partial(_make_shard, how | {"threads": threads})
-            raw = _shards.with_shards(out, identity, shards, workers, make, join)
+    trials = _shards.limited(trials, exclude, limit)
+    if shard_files is not None:
+        files = [path_text(f, "shard_files") for f in shard_files]
+        file, role = _shards.file_for_all(embeddings), "embeddings"
+        raw = _eval.evaluate_shards(spec, trials, file, files, options, threads, progress)
     elif embeddings is not None:
         data, file = _embedding_set(embeddings, names, status)
         if data is None:

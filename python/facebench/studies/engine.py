@@ -19,6 +19,7 @@ from concurrent.futures import (
 )
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from facebench import __version__, reports
@@ -111,6 +112,13 @@ def perform(job: Job, out: Path, progress=None) -> tuple[dict, str, str]:
     return json.loads(json.dumps(result, default=str)), "", duration
 
 
+def perform_at(place: str, job: Job, out: Path) -> tuple[dict, str, str]:
+    """`perform` on a worker that began elsewhere: relative paths are those of who asked."""
+    if os.path.isdir(place):
+        os.chdir(place)
+    return perform(job, out)
+
+
 def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda text: None) -> dict:
     """Makes what is not there as a whole of the wanted jobs and of all that they need; an `Outcome`
     for each, by its key. Jobs that time something run alone, after the others."""
@@ -130,6 +138,7 @@ def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda te
         say(f"[{len(outcomes)}/{total}] {job.kind} {job.name}: {status}{details}")
 
     pool = executor or (_Here(progress) if jobs == 1 else _Pool(jobs))
+    work = partial(perform_at, os.getcwd()) if executor else perform
     limit = 1 if jobs == 1 and executor is None else total if executor else jobs
     running: dict[Future, Job] = {}
     suspects: set[str] = set()  # were running when a process died
@@ -150,7 +159,7 @@ def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda te
                 if failed:
                     ended(waiting.pop(key), {}, failed.reason)
                 elif None not in needed and may_start(job):
-                    running[pool.submit(perform, job, Path(out).absolute())] = waiting.pop(key)
+                    running[pool.submit(work, job, Path(out).absolute())] = waiting.pop(key)
             if not running:
                 continue
             for future in wait(running, return_when=FIRST_COMPLETED).done:

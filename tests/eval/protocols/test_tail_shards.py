@@ -1,6 +1,7 @@
 """All images with all in shards: the run, to the byte, that one process writes."""
 
 import json
+import pickle
 import re
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
@@ -8,7 +9,7 @@ import facebench
 import numpy as np
 import pytest
 from command_line import invoke
-from facebench import metrics, protocols
+from facebench import _eval, metrics, protocols
 from facebench.io import EmbeddingSet, write_embeddings
 from people_embeddings import drawn_people
 
@@ -153,8 +154,8 @@ def test_what_is_made_is_kept(faces, tmp_path, numbers, trouble, sentence):
 @pytest.mark.slow
 def test_the_tail_of_fifty_thousand_in_eight_shards():
     rows, who = drawn_people(50_000, 64, 8_000)
-    options = metrics.AllPairsOptions(far=1e-5, bins=512)
-    shards = [
-        metrics.all_pairs_shard(rows, who, shard=f"{k}/8", options=options) for k in range(1, 9)
-    ]
-    assert metrics.merge_all_pairs(shards) == metrics.all_pairs(rows, who, options=options)
+    how = {"options": metrics.AllPairsOptions(far=1e-5, bins=512)}
+    shards = [_eval.all_pairs_shard(rows, who, shard=f"{k}/8", **how) for k in range(1, 9)]
+    assert _eval.merge_all_pairs(pickle.loads(pickle.dumps(shards))) == metrics.all_pairs(
+        rows, who, **how
+    )

@@ -1,0 +1,48 @@
+"""All images with all, shared out among processes."""
+
+import functools
+import os
+
+from facebench import _eval
+from facebench.core._arguments import path_text
+from facebench.core._shards import made_by
+from facebench.io import _embedding_files
+
+
+def limited(trials, exclude, limit):
+    """What is left of the trials of `evaluate`."""
+    if exclude is not None:
+        trials = _eval.without(trials, os.fspath(exclude))
+    return trials if limit is None else _eval.limited(trials, limit)
+
+
+def file_for_all(embeddings) -> str:
+    """The file of embeddings that every process reads."""
+    file = path_text(embeddings, "embeddings")
+    if not _embedding_files.is_ours(file):
+        raise ValueError(
+            f"embeddings is {file}: shards are of a file of facebench.io.write_embeddings"
+        )
+    return file
+
+
+def made(
+    workers, out, count, *, protocol, embeddings, root, lists, exclude, limit, options, threads
+):
+    """The files of as many shards, while they are needed; the workers of an executor make them."""
+    if out is None or root is lists:
+        raise ValueError("workers: give out= and the places of the lists, not trials=")
+    file = file_for_all(embeddings)
+    places = {"root": root, "lists": lists, "exclude": exclude, "embeddings": file}
+    how = {name: os.path.abspath(place) for name, place in places.items() if place is not None}
+    how |= {"protocol": protocol, "limit": limit, "options": options}
+    identity = how | {"version": _eval.version(), "sha256": _eval.sha256_file(file)}
+    return made_by(
+        workers, out, identity, count, functools.partial(_make, how | {"threads": threads})
+    )
+
+
+def _make(how, shard, out):
+    from facebench.protocols import evaluate_shard
+
+    evaluate_shard(**how, shard=shard, out=out)
