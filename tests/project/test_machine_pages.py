@@ -1,34 +1,30 @@
 """The commands of "On a cluster" and "On a GPU", run as they stand in the pages, on small data."""
 
 import re
+import shutil
 from pathlib import Path
 
 import facebench
-import numpy as np
 import pytest
 from command_line import invoke
-from facebench import embedding, images
+from facebench import embedding
 from shown_commands import shown
 
 torch = pytest.importorskip("torch")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PARTS = 3
+LISTS = shutil.ignore_patterns("*.txt")
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A folder with what the pages name: photographs, a data set, a model."""
     monkeypatch.chdir(tmp_path)
-    random = np.random.default_rng(0)
-    for k in range(24):
-        path = tmp_path / "ijbc" / f"p{k // 4}" / f"{k}.jpg"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        images.write(path, random.integers(0, 256, (112, 112, 3), np.uint8))
-    options = facebench.datasets.SyntheticOptions(people=20, images=2, size=96)
+    options = facebench.datasets.SyntheticOptions(people=20, images=2, size=112)
     facebench.datasets.write_synthetic_dataset(options, "lfw")
-    for name in ("ijbc", "lfw"):
-        reader = "folder" if name == "ijbc" else "lfw"
+    shutil.copytree(next(Path("lfw").rglob("*.jpg")).parents[1], "ijbc", ignore=LISTS)
+    for name, reader in (("ijbc", "folder"), ("lfw", "lfw")):
         facebench.pack(reader, name, f"{name}.h5", detector="none")
     embedding.make_model("small4", height=112, width=112).save("m.safetensors")
     return tmp_path

@@ -387,6 +387,17 @@ TEST(AllPairs, ShardsThatDoNotBelongTogetherAreRefused) {
     shard.tail.impostor_count = impostors;
   }
   expect_refused(poor, "Another number of shards");
+  const auto expect_damage = [&](const std::string& why, auto change) {
+    std::vector<AllPairsShard> damaged = shards();
+    change(damaged[0]);
+    expect_refused(std::move(damaged), "shard 3 of 3: " + why);
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  expect_damage("its counts", [](AllPairsShard& s) { s.wanted = 1'000'000'000; });
+  expect_damage("its counts", [](AllPairsShard& s) { s.tail.impostor_reach = -1; });
+  expect_damage("its bound", [&](AllPairsShard& s) { s.bound = nan; });
+  expect_damage("it holds a score", [&](AllPairsShard& s) { s.tail.genuine[0] = nan; });
+  expect_damage("its scores", [](AllPairsShard& s) { s.tail.genuine_row.pop_back(); });
   EXPECT_THROW(all_pairs_shard(rows, p.identity, Shard{4, 3}), std::invalid_argument);
 }
 

@@ -6,6 +6,7 @@ import re
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
 import facebench
+import h5py
 import numpy as np
 import pytest
 from command_line import invoke
@@ -87,6 +88,9 @@ def test_what_does_not_belong_together_is_refused(faces, tmp_path):
     refused(facebench.Error, r"1.h5: .*other embeddings", "other.h5", shard_files=files)
     refused(facebench.Error, r"1.h5: .*or lists", shard_files=files, limit=40)
     refused(facebench.Error, "not made by eval --shard", shard_files=[faces / "e.h5"])
+    with h5py.File(files[0], "r+") as file:
+        file["tracks/0/genuine_row"][0] = 10**6
+    refused(ValueError, "names row 1000000 of 49", shard_files=files)
     with pytest.raises(ValueError, match="NUMBER/COUNT"):
         protocols.evaluate_shard("folders", faces / "e.h5", "x", shard="3", **root)
     with pytest.raises(facebench.Error, match="nothing to share out"):

@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
@@ -239,6 +240,30 @@ ScoreTail finish(Found found) {
   return std::move(tail);
 }
 
+// Of a shard from elsewhere what nothing else finds out, so that sizes and sums are in proportion.
+void check(const AllPairsShard& shard) {
+  const ScoreTail& tail = shard.tail;
+  const auto refuse = [&](std::string_view why) {
+    throw std::invalid_argument(fmt::format("shard {} of {}: {}", shard.number, shard.count, why));
+  };
+  const auto above = static_cast<std::int64_t>(tail.impostor.size());
+  if (shard.wanted < 0 || shard.wanted > kMaxTail || shard.wanted > tail.impostor_count ||
+      tail.impostor_reach < above || tail.impostor_reach > tail.impostor_count)
+    refuse("its counts contradict each other");
+  if (!(shard.bound <= 1) || (tail.impostor_reach > above && !(shard.bound >= -1)))
+    refuse("its bound is no score");
+  for (const auto* scores : {&tail.genuine, &tail.impostor})
+    if (!std::ranges::all_of(*scores, [](double s) { return s >= -1 && s <= 1; }))
+      refuse("it holds a score outside of [-1, 1]");
+  for (const std::int64_t count : tail.histogram.impostor)
+    if (count < 0 || count > tail.impostor_count) refuse("its histogram is damaged");
+  if (tail.genuine_row.size() != tail.genuine.size() ||
+      tail.genuine_column.size() != tail.genuine.size() ||
+      tail.impostor_row.size() != tail.impostor.size() ||
+      tail.impostor_column.size() != tail.impostor.size())
+    refuse("its scores do not say what was compared");
+}
+
 AllPairsShard as_shard(const Shard& shard, Found found) {
   AllPairsShard part{shard.number,
                      shard.count,
@@ -307,6 +332,7 @@ ScoreTail merge_all_pairs(std::vector<AllPairsShard> shards) {
   double bound = kNoBound;
   std::int64_t equal = 0;
   for (const AllPairsShard& shard : shards) {
+    check(shard);
     const ScoreTail& tail = shard.tail;
     if (shard.isa != first.isa)
       throw std::invalid_argument(fmt::format(
@@ -332,8 +358,6 @@ ScoreTail merge_all_pairs(std::vector<AllPairsShard> shards) {
   const auto entries = [](const std::vector<double>& scores, const std::vector<std::int32_t>& rows,
                           const std::vector<std::int32_t>& columns,
                           std::vector<TailCollector::Entry>& list) {
-    if (rows.size() != scores.size() || columns.size() != scores.size())
-      throw std::invalid_argument("a shard whose scores do not say what was compared");
     for (std::size_t k = 0; k < scores.size(); ++k)
       list.push_back({scores[k], rows[k], columns[k]});
   };

@@ -66,9 +66,9 @@ AllPairsShard all_pairs_shard(const EmbeddingRows& rows, std::span<const std::in
                               const Shard& shard, const AllPairsOptions& options = {},
                               const Job& job = {});
 // The tail that all_pairs() gives in one process, of all shards in any order. Throws
-// std::invalid_argument where one is missing or there twice, or where they are of different
-// embeddings, options or instruction sets; Error where the sample that gave all of them their bound
-// was misleading (less often than once in a million).
+// std::invalid_argument where one is missing, there twice or contradicts itself, or where they are
+// of different embeddings, options or instruction sets; Error where the sample that gave all of
+// them their bound was misleading (less often than once in a million).
 ScoreTail merge_all_pairs(std::vector<AllPairsShard> shards);
 
 }  // namespace facebench

@@ -350,7 +350,8 @@ struct ShardPlace {
 ShardPlace place_of(const Pack& pack) {
   const Json place = pack.manifest().value("shard", Json());
   for (const char* key : {"number", "count", "first", "of"})
-    if (!place.is_object() || !place.contains(key) || !place[key].is_number_integer())
+    if (!place.is_object() || !place.contains(key) || !place[key].is_number_integer() ||
+        !pack.manifest().value("dataset", Json()).is_object())
       fail(pack.path().string(), "is no shard of a pack: it is whole, or not facebench's",
            "pack --shard makes shards.");
   return {{place["number"].get<int>(), place["count"].get<int>()},
@@ -373,10 +374,13 @@ void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
   const auto n = static_cast<std::size_t>(pack.size());
   const auto flags = file.read<std::uint8_t>(kFlags, 2);
   const auto hashes = file.read<std::uint8_t>("/file_sha256", 2);
-  const Json failures = pack.manifest().value("failures", Json::array());
+  std::vector<std::string> reasons;
+  for (const Json& failure : pack.manifest().value("failures", Json::array()))
+    if (failure.is_object() && failure.value("reason", Json()).is_string())
+      reasons.push_back(failure["reason"].get<std::string>());
   const auto failed = static_cast<std::size_t>(
       std::ranges::count_if(pack.statuses(), [](std::uint8_t status) { return status != 0; }));
-  if (flags.size() != 4 * n || hashes.size() != 32 * n || failures.size() != failed)
+  if (flags.size() != 4 * n || hashes.size() != 32 * n || reasons.size() != failed)
     fail(pack.path().string(), "the columns of the shard do not fit together",
          "Make the shard again.");
   std::ranges::copy(pack.names(), columns.name.begin() + first);
@@ -392,8 +396,7 @@ void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
     columns.crop_sized[row] = flags[4 * i + 3];
     columns.sha256[row] =
         fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * i, 32), ""));
-    if (columns.status[row] != 0)
-      columns.reason[row] = failures[failure++].value("reason", std::string());
+    if (columns.status[row] != 0) columns.reason[row] = reasons[failure++];
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "facebench/core/error.h"
@@ -109,7 +110,12 @@ Scores ManyPairs::tail_of(std::vector<AllPairsShard> shards) const {
 Scores ManyPairs::with_failed(ScoreTail tail) const {
   const EnrolledUnits& right = trials_.triangle ? left_ : right_;
   const auto to_positions = [](std::vector<std::int32_t>& at, const EnrolledUnits& from) {
-    for (std::int32_t& i : at) i = from.position[static_cast<std::size_t>(i)];
+    for (std::int32_t& i : at) {
+      if (i < 0 || static_cast<std::size_t>(i) >= from.position.size())
+        throw std::invalid_argument(
+            fmt::format("a shard names row {} of {} embeddings", i, from.position.size()));
+      i = from.position[static_cast<std::size_t>(i)];
+    }
   };
   to_positions(tail.genuine_row, left_);
   to_positions(tail.impostor_row, left_);
