@@ -243,6 +243,7 @@ def evaluate_shard(
     _eval.write_tail_shard(spec, trials, file, shard, out, options, threads, progress)
 
 
+@takes(EvaluationOptions)
 def evaluate(
     protocol,
     embeddings=None,
