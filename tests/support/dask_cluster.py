@@ -39,7 +39,7 @@ class Cluster:
         return self
 
     def __exit__(self, *_):
+        self.client.close(timeout=1)
         for process in self.processes:
             process.kill()
             process.wait()
-        self.client.close(timeout=1)
