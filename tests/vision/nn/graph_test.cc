@@ -227,6 +227,12 @@ TEST(Networks, CountToTheLastDigit) {
       {"lenet5_theano", {.channels = 1, .classes = 10}, all, 520 + 25'050 + 400'500 + 5'010},
       // TensorFlow's tutorial prints 1,068,298.
       {"cifar10_tensorflow", {.classes = 10}, all, 1'068'298},
+      // 32 x 76, 32 x 801, 64 x 801, 64 (64 x 16 + 1), 10 x 65.
+      {"cifar10_caffe", {.classes = 10}, all, 2'432 + 25'632 + 51'264 + 65'600 + 650},
+      // 16 x 76, 256 x 401, 128 (256 x 25 + 1), 10 x 129.
+      {"cifar10_torch", {.classes = 10}, all, 1'216 + 102'656 + 819'328 + 1'290},
+      // 4 x 28, 8 x 37, 100 (8 x 16 + 1), 10 x 101.
+      {"cifar10_theano", {.classes = 10}, all, 112 + 296 + 12'900 + 1'010},
       // Shi et al. 2016. AlexNet-R: 32 x 76, 32 x 801, 64 x 801, 10 x 577, "85000" in dlbench.
       // FCN-S: the paper's 55 million are its first layer.
       {"alexnet_r", {.classes = 10}, all, 2'432 + 25'632 + 51'264 + 5'770},

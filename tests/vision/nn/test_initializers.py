@@ -53,6 +53,9 @@ RULES = {
 }
 RULES["transformer"] = [*RULES["torch"][:3], lambda i, o: normal(0.02)]
 RULES["cifar10_tensorflow"] = [lambda i, o: truncated(0.05)] * 3 + [lambda i, o: truncated(0.04)]
+RULES["cifar10_caffe"] = [lambda i, o, d=d: normal(d) for d in (1e-4, 0.01, 0.01, 0.1)]
+NORMAL_TENTH = lambda i, o: normal(0.1)  # noqa: E731
+RULES["gaussian_0.1"] = [NORMAL_TENTH] * 4
 RULES["alexnet_slim"] = [*RULES["xavier_uniform"][:3], lambda i, o: truncated(0.005)]
 # By layer, where they do not start at 0.
 BIAS = {"alexnet_slim": [0.1] * 4, "cifar10_tensorflow": [0, 0.1, 0.1, 0.1]}
@@ -82,9 +85,8 @@ def test_distribution_of_every_kind_of_layer(name):
         assert weight.tobytes() == again[layer + ".weight"].tobytes()
         assert weight.tobytes() != other[layer + ".weight"].tobytes()
         bias = first[layer + ".bias"]
-        # Only torch's own rule starts biases elsewhere; some rules leave linear layers to it.
-        if rule is LINEAR_OF_TORCH:
-            bound = math.sqrt(1 / (weight.shape[1] * area))
-            assert stats.kstest(bias, uniform(bound).cdf).pvalue > 1e-3
+        # Two rules draw biases as weights; some leave linear layers to torch's.
+        if rule in (LINEAR_OF_TORCH, NORMAL_TENTH):
+            assert stats.kstest(bias, distribution.cdf).pvalue > 1e-3
         else:
             assert (bias == np.float32(start)).all()

@@ -419,6 +419,45 @@ def tensorflow_tutorial(x, state):
     return F.linear(x, state["softmax_linear.weight"], state["softmax_linear.bias"])
 
 
+def caffe_quick(x, state):
+    """BVLC/caffe, examples/cifar10/cifar10_quick_train_test.prototxt. Its poolings begin at every
+    second pixel; the last ones have two in a row, and their mean is of these."""
+
+    def conv(v, n):
+        return F.conv2d(v, state[f"conv{n}.weight"], state[f"conv{n}.bias"], padding=2)
+
+    def mean_pool(v):
+        share = F.avg_pool2d(F.pad(torch.ones_like(v), (0, 1, 0, 1)), 3, 2)
+        return F.avg_pool2d(F.pad(v, (0, 1, 0, 1)), 3, 2) / share
+
+    x = F.relu(F.max_pool2d(F.pad(conv(x, 1), (0, 1, 0, 1), value=-torch.inf), 3, 2))
+    for n in (2, 3):
+        x = mean_pool(F.relu(conv(x, n)))
+    assert x.shape[1:] == (64, 4, 4)
+    x = F.linear(x.flatten(1), state["ip1.weight"], state["ip1.bias"])
+    return F.linear(x, state["ip2.weight"], state["ip2.bias"])
+
+
+def torch_cifar_demo(x, state):
+    """torch/demos, train-on-cifar/train-on-cifar.lua: "convnet", its maps of connections full."""
+    for n in (1, 2):
+        x = torch.tanh(F.conv2d(x, state[f"conv{n}.weight"], state[f"conv{n}.bias"]))
+        x = F.max_pool2d(x, 2, 2)
+    assert x.shape[1:] == (256, 5, 5)
+    x = torch.tanh(F.linear(x.flatten(1), state["fc1.weight"], state["fc1.bias"]))
+    return F.linear(x, state["fc2.weight"], state["fc2.bias"])
+
+
+def theano_cifar_tutorial(x, state):
+    """benanne/theano-tutorial, 6_convnet_color.py."""
+    for n, pool in ((1, 3), (2, 2)):
+        x = F.relu(F.conv2d(x, state[f"conv{n}.weight"], state[f"conv{n}.bias"]))
+        x = F.max_pool2d(x, pool)
+    assert x.shape[1:] == (8, 4, 4)
+    x = F.relu(F.linear(x.flatten(1), state["fc1.weight"], state["fc1.bias"]))
+    return F.linear(x, state["fc2.weight"], state["fc2.bias"])
+
+
 def ffn5(x, state):
     """dlbench, tools/torch/Models/ffn5.lua."""
     x = x.flatten(1)
@@ -437,6 +476,9 @@ def ffn5(x, state):
         ("lenet5_torch", 1, torch_demo),
         ("lenet5_theano", 1, theano_tutorial),
         ("cifar10_tensorflow", 3, tensorflow_tutorial),
+        ("cifar10_caffe", 3, caffe_quick),
+        ("cifar10_torch", 3, torch_cifar_demo),
+        ("cifar10_theano", 3, theano_cifar_tutorial),
     ],
 )
 def test_networks_for_small_images_equal_their_definitions(name, channels, definition):

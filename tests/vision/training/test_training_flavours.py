@@ -161,6 +161,15 @@ def test_initial_classifiers():
     weight = head.weight.detach().numpy().ravel()
     assert stats.kstest(weight, stats.truncnorm(-2, 2, scale=0.005).cdf).pvalue > 1e-3
     assert np.abs(weight).max() <= 0.01
-    for init in ("truncated_normal", "xavier", "xavier_normal", "xavier_caffe", "normal"):
+    tenth = losses.make_head("softmax", features=64, classes=100, init="normal_0.1")
+    assert stats.kstest(tenth.weight.detach().ravel(), stats.norm(0, 0.1).cdf).pvalue > 1e-3
+    for init in (
+        "truncated_normal",
+        "normal_0.1",
+        "xavier",
+        "xavier_normal",
+        "xavier_caffe",
+        "normal",
+    ):
         assert not losses.make_head("softmax", features=8, classes=9, init=init).bias.any()
     assert losses.make_head("softmax", features=8, classes=9).bias.any()

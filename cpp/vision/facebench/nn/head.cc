@@ -288,6 +288,7 @@ at::Tensor Head::draw(const std::string& name, const std::vector<std::int64_t>& 
                        : init == "xavier_caffe" ? std::sqrt(3 / fan_in)
                                                 : 1 / std::sqrt(fan_in);
   const double deviation = init == "normal"             ? 0.01
+                           : init == "normal_0.1"       ? 0.1
                            : init == "xavier_normal"    ? std::sqrt(2 / (fan_in + fan_out))
                            : init == "truncated_normal" ? 0.005
                                                         : 0;

@@ -179,9 +179,9 @@ class Head {
   virtual Output compute(HeadInput& input) = 0;
 
   // Initial values: "linear" U(+-1/sqrt(D)), "xavier" U(+-sqrt(6/(D+C))), "xavier_normal" N(0,
-  // sqrt(2/(D+C))), "xavier_caffe" U(+-sqrt(3/D)), "normal" N(0, 0.01), "truncated_normal" N(0,
-  // 0.005) cut off at two deviations; Philox stream (seed, "head", name). A parameter called "bias"
-  // starts at 0 with all but "linear".
+  // sqrt(2/(D+C))), "xavier_caffe" U(+-sqrt(3/D)), "normal" N(0, 0.01), "normal_0.1" N(0, 0.1),
+  // "truncated_normal" N(0, 0.005) cut off at two deviations; Philox stream (seed, "head", name). A
+  // parameter called "bias" starts at 0 with all but "linear".
   at::Tensor& add_parameter(const std::string& name, std::vector<std::int64_t> size,
                             const std::string& init);
   // The same with as many rows for each class, those of class j after those of class j - 1. In a

@@ -112,6 +112,16 @@ void fill_cifar10_tensorflow(const TensorSpec& spec, std::uint64_t seed, Values 
     fill_truncated(spec, seed, spec.op == Op::linear ? 0.04 : 0.05, values);
 }
 
+// Caffe's "quick" example on CIFAR-10.
+void weights_cifar10_caffe(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  const double deviation = spec.op == Op::linear ? 0.1 : spec.of_images ? 1e-4 : 0.01;
+  fill_normal(spec, seed, deviation, values);
+}
+
+void fill_gaussian_tenth(const TensorSpec& spec, std::uint64_t seed, Values values) {
+  fill_normal(spec, seed, 0.1, values);
+}
+
 // timm's truncated normal cuts off at 2, a hundred deviations: a normal.
 constexpr double kTransformerDeviation = 0.02;
 
@@ -192,6 +202,14 @@ const Table<InitializerEntry>& initializers() {
            "convolutions normal with deviation 0.05, linear layers 0.04, both cut off at two "
            "deviations; biases 0.1, of the first convolution 0",
            "tensorflow/models, tutorials/image/cifar10/cifar10.py", fill_cifar10_tensorflow},
+          {"cifar10_caffe",
+           "convolutions normal with deviation 0.01, the first one 0.0001, linear layers 0.1, "
+           "biases "
+           "0",
+           "BVLC/caffe, examples/cifar10/cifar10_quick_train_test.prototxt",
+           fill_all<weights_cifar10_caffe>},
+          {"gaussian_0.1", "everything normal with deviation 0.1, biases too",
+           "Dieleman, benanne/theano-tutorial, 6_convnet_color.py", fill_gaussian_tenth},
           {"transformer",
            "linear layers normal with deviation 0.02, their biases 0, convolutions as 'torch'",
            "insightface's arcface_torch, backbones/vit.py", fill_transformer},

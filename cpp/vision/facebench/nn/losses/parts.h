@@ -34,9 +34,11 @@ template <class Options>
 void describe_init(OptionsBuilder<Options>& o) {
   o.choice("init", &Options::init,
            "initial weights: linear U(+-1/sqrt(D)), xavier U(+-sqrt(6/(D+C))), xavier_normal N(0, "
-           "sqrt(2/(D+C))), xavier_caffe U(+-sqrt(3/D)), normal N(0, 0.01), truncated_normal N(0, "
-           "0.005) cut off at two deviations; biases 0 with all but linear",
-           {"linear", "xavier", "xavier_normal", "xavier_caffe", "normal", "truncated_normal"});
+           "sqrt(2/(D+C))), xavier_caffe U(+-sqrt(3/D)), normal N(0, 0.01), normal_0.1 N(0, "
+           "0.1), truncated_normal N(0, 0.005) cut off at two deviations; biases 0 with all but "
+           "linear",
+           {"linear", "xavier", "xavier_normal", "xavier_caffe", "normal", "normal_0.1",
+            "truncated_normal"});
 }
 
 // The mean cross entropy of logits with margin; accuracy is measured by those without.

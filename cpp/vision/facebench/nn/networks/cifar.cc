@@ -76,6 +76,46 @@ static Graph build_cifar10_tensorflow(const NetworkOptions& o) {
   return g;
 }
 
+// Caffe's "quick" example: the first pooling before its ReLU, the others average, nothing between
+// the two fully connected layers.
+static Graph build_cifar10_caffe(const NetworkOptions& o) {
+  Graph g;
+  Value x = g.input(o.channels, *o.height, *o.width);
+  const PoolOptions pool{.kernel = 3, .stride = 2, .ceil_mode = true};
+  x = g.conv("conv1", x, {.out = 32, .kernel = 5, .padding = 2, .bias = true});
+  x = g.relu(g.max_pool(x, pool));
+  x = g.avg_pool(conv_relu(g, "conv2", x, {.out = 32, .kernel = 5, .padding = 2}), pool);
+  x = g.avg_pool(conv_relu(g, "conv3", x, {.out = 64, .kernel = 5, .padding = 2}), pool);
+  x = g.linear("ip1", g.flatten(x), {.out = *o.embedding});
+  g.tap("embedding", x);
+  tap_logits(g, "ip2", x, o);
+  return g;
+}
+
+// Torch's demo, with convolutions that see all of their inputs.
+static Graph build_cifar10_torch(const NetworkOptions& o) {
+  Graph g;
+  Value x = g.input(o.channels, *o.height, *o.width);
+  x = g.max_pool(g.tanh(g.conv("conv1", x, {.out = 16, .kernel = 5, .bias = true})), {});
+  x = g.max_pool(g.tanh(g.conv("conv2", x, {.out = 256, .kernel = 5, .bias = true})), {});
+  x = g.tanh(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
+  g.tap("embedding", x);
+  tap_logits(g, "fc2", x, o);
+  return g;
+}
+
+// The tutorial in Theano that Wu et al. took: a few narrow filters.
+static Graph build_cifar10_theano(const NetworkOptions& o) {
+  Graph g;
+  Value x = g.input(o.channels, *o.height, *o.width);
+  x = g.max_pool(conv_relu(g, "conv1", x, {.out = 4, .kernel = 3}), {.kernel = 3, .stride = 3});
+  x = g.max_pool(conv_relu(g, "conv2", x, {.out = 8, .kernel = 3}), {});
+  x = g.relu(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
+  g.tap("embedding", x);
+  tap_logits(g, "fc2", x, o);
+  return g;
+}
+
 std::vector<NetworkEntry> cifar_networks() {
   constexpr const char* kResNet =
       "He et al., \"Deep residual learning for image recognition\", CVPR 2016, section 4.2";
@@ -103,7 +143,23 @@ std::vector<NetworkEntry> cifar_networks() {
        .source = "TensorFlow's tutorial on convolutional neural networks, "
                  "tensorflow/models, tutorials/image/cifar10; Wu et al. 2018, table V",
        .defaults = {.height = 24, .width = 24, .embedding = 192},
-       .build = build_cifar10_tensorflow}};
+       .build = build_cifar10_tensorflow},
+      {.name = "cifar10_caffe",
+       .doc = "three 5x5 convolutions of 32, 32 and 64, two averaged poolings; ip1, without a ReLU",
+       .source = "BVLC/caffe, examples/cifar10/cifar10_quick_train_test.prototxt; Wu et al. 2018, "
+                 "table V",
+       .defaults = {.height = 32, .width = 32, .embedding = 64},
+       .build = build_cifar10_caffe},
+      {.name = "cifar10_torch",
+       .doc = "two 5x5 convolutions of 16 and 256 with tanh; fc1 behind its tanh",
+       .source = "torch/demos, train-on-cifar; Wu et al. 2018, table V",
+       .defaults = {.height = 32, .width = 32, .embedding = 128},
+       .build = build_cifar10_torch},
+      {.name = "cifar10_theano",
+       .doc = "two 3x3 convolutions of 4 and 8; fc1 behind its ReLU",
+       .source = "Dieleman, benanne/theano-tutorial, 6_convnet_color.py; Wu et al. 2018, table V",
+       .defaults = {.height = 32, .width = 32, .embedding = 100},
+       .build = build_cifar10_theano}};
 }
 
 }  // namespace facebench
