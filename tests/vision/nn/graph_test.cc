@@ -218,6 +218,13 @@ TEST(Networks, CountToTheLastDigit) {
       // He et al. 2016, table 6: .27 and .85 million.
       {"resnet20_cifar", {.classes = 10}, all, 269'722},
       {"resnet56_cifar", {.classes = 10}, all, 853'018},
+      // resnet18 without a 7x7: 11,173,962 in many sources. TensorFlow's: biases of 20 + 3
+      // convolutions, and three more projections with their norms.
+      {"resnet18_small", {.classes = 10}, all, 11'173'962},
+      {"resnet18_small_tensorflow",
+       {.classes = 10},
+       all,
+       11'173'962 + (64 + 256 + 6 * (128 + 256 + 512)) + (128 * 130 + 256 * 258 + 512 * 514)},
       // 20 (25 + 1), 50 (20 x 25 + 1), 500 (50 x 16 + 1), 10 (500 + 1).
       {"lenet5", {.channels = 1, .classes = 10}, all, 520 + 25'050 + 400'500 + 5'010},
       // 32 (25 + 1), 64 (32 x 25 + 1), 1024 (64 x 49 + 1), 10 (1024 + 1).

@@ -458,6 +458,53 @@ def theano_cifar_tutorial(x, state):
     return F.linear(x, state["fc2.weight"], state["fc2.bias"])
 
 
+def tian_resnet18(x, state):
+    """JinyuJinyuJinyu/MasterProject, resnet_tr.py."""
+
+    def conv_bn(v, conv, bn, **options):
+        v = F.conv2d(v, state[f"{conv}.weight"], **options)
+        parts = ("running_mean", "running_var", "weight", "bias")
+        return F.batch_norm(v, *(state[f"{bn}.{p}"] for p in parts))
+
+    x = F.max_pool2d(F.relu(conv_bn(x, "conv1", "bn1", padding=1)), 2, 2, 1)
+    for stage in (1, 2, 3, 4):
+        for b in (0, 1):
+            at, stride = f"layer{stage}.{b}", 2 if stage > 1 and b == 0 else 1
+            y = F.relu(conv_bn(x, f"{at}.conv1", f"{at}.bn1", stride=stride, padding=1))
+            y = conv_bn(y, f"{at}.conv2", f"{at}.bn2", padding=1)
+            if stride == 2:
+                x = conv_bn(x, f"{at}.downsample.0", f"{at}.downsample.1", stride=2)
+            x = F.relu(x + y)
+    assert x.shape[1:] == (512, 3, 3)
+    return F.linear(x.mean((2, 3)), state["fc.weight"], state["fc.bias"])
+
+
+def tian_resnet18_tensorflow(x, state):
+    """JinyuJinyuJinyu/MasterProject, resnet_tf.py: Conv2D with biases, SAME; BatchNormalization."""
+
+    def conv_bn(v, conv, bn, stride=1):
+        weight = state[f"{conv}.weight"]
+        odd = v.shape[-1] % 2 or stride == 1  # of an even side one pixel more after the end
+        if weight.shape[-1] == 3:
+            v = F.pad(v, (1, 1, 1, 1) if odd else (0, 1, 0, 1))
+        v = F.conv2d(v, weight, state[f"{conv}.bias"], stride)
+        parts = ("running_mean", "running_var", "weight", "bias")
+        return F.batch_norm(v, *(state[f"{bn}.{p}"] for p in parts), eps=1e-3)
+
+    x = F.relu(conv_bn(x, "conv1", "bn1"))
+    x = F.max_pool2d(F.pad(x, (0, 1, 0, 1), value=-torch.inf), 2, 1)
+    for stage in (1, 2, 3, 4):
+        for b in (0, 1):
+            at, stride = f"layer{stage}.{b}", 2 if stage > 1 else 1
+            y = F.relu(conv_bn(x, f"{at}.conv1", f"{at}.bn1", stride))
+            y = conv_bn(y, f"{at}.conv2", f"{at}.bn2")
+            if stride == 2:
+                x = conv_bn(x, f"{at}.downsample.0", f"{at}.downsample.1", 2)
+            x = F.relu(x + y)
+    assert x.shape[1:] == (512, 1, 1)
+    return F.linear(x.flatten(1), state["fc.weight"], state["fc.bias"])
+
+
 def ffn5(x, state):
     """dlbench, tools/torch/Models/ffn5.lua."""
     x = x.flatten(1)
@@ -479,6 +526,8 @@ def ffn5(x, state):
         ("cifar10_caffe", 3, caffe_quick),
         ("cifar10_torch", 3, torch_cifar_demo),
         ("cifar10_theano", 3, theano_cifar_tutorial),
+        ("resnet18_small", 3, tian_resnet18),
+        ("resnet18_small_tensorflow", 3, tian_resnet18_tensorflow),
     ],
 )
 def test_networks_for_small_images_equal_their_definitions(name, channels, definition):

@@ -39,17 +39,44 @@ def cells(found, title):
 # --- studies --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["wu-2018", "shi-2016"])
+@pytest.mark.parametrize("name", ["wu-2018", "shi-2016", "tian-2020"])
 def test_built_in_studies_name_recipes_and_their_keys(name):
     found = studies.load_study(name)
     assert found.citations
     paper = facebench.protocols.load_published(found.publication) if found.publication else {}
-    for table, row in [(t, r) for t in found.tables for r in t.rows]:
+    for table, row in [(t, r) for t in found.tables for r in t.rows if "recipe" in r]:
         training.load_recipe(
             row["recipe"], **{k.replace(".", "__"): v for k, v in row["settings"].items()}
         )
         if not row.get("printed") and table.printed:
             assert row["name"] in [r["name"] for r in paper[table.printed].rows]
+
+
+def test_shi_prints_the_server_of_table_7():
+    """Shi et al. 2016, table 7, by threads; a tool that is not there printed nothing."""
+    table = facebench.protocols.load_published("shi-2016")["table-7"]
+    names = {
+        "Caffe": "caffe",
+        "CNTK": "cntk",
+        "TF": "tensorflow",
+        "MXNet": "mxnet",
+        "Torch": "torch",
+    }
+    printed = {}
+    for row in table.rows:
+        network, tool = row["name"].split(", ")
+        for threads in (1, 2, 4, 8, 16, 32):
+            seconds = table[row["name"], f"server_{threads}"]
+            if seconds is not None:
+                at = (network.lower(), threads)
+                printed.setdefault(at, {})[names[tool]] = seconds
+    rows = {
+        (t.id, r["threads"]): r["printed"]
+        for t in studies.load_study("shi-2016").tables
+        for r in t.rows
+        if "printed" in r
+    }
+    assert rows == printed
 
 
 def printed_rows(table):
@@ -164,6 +191,8 @@ def test_studies_of_one_paper_cite_it_and_say_what_trains():
         ("cifar10.caffe", "cifar10"),
         ("cifar10.torch", "cifar10"),
         ("cifar10.theano", "cifar10"),
+        ("resnet18_small.pytorch", "cifar10"),
+        ("resnet18_small.tensorflow", "cifar10"),
     ],
 )
 def test_the_frameworks_recipes_train_on_their_images(recipe, images, tmp_path):

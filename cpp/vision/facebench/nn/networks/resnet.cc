@@ -14,7 +14,24 @@ enum class ResNetFlavour {
   torchvision,  // in the 3x3 of a stage's first block; pool padded by 1 at each side
   msra,         // in the first 1x1 of that block, as the paper has it; pool not padded, rounding up
   slim,  // in the 3x3 of the last block of the stage before; pool padded as TensorFlow's SAME
+  // For images of 32x32, in Tian's PyTorch: as torchvision, behind a 3x3 without stride and a pool
+  // of 2 padded by 1.
+  small,
+  // In Tian's TensorFlow: in every block of a stage, a pool without stride, SAME, biases.
+  small_tensorflow,
 };
+
+bool is_small(ResNetFlavour flavour) {
+  return flavour == ResNetFlavour::small || flavour == ResNetFlavour::small_tensorflow;
+}
+
+Value conv_bn(Graph& g, const std::string& conv, const std::string& norm, Value x, ConvOptions o,
+              ResNetFlavour flavour) {
+  if (flavour != ResNetFlavour::small_tensorflow) return g.batch_norm(norm, g.conv(conv, x, o));
+  o.padding = same_padding(g.shape(x), o.kernel, o.stride);
+  o.bias = true;
+  return g.batch_norm(norm, g.conv(conv, x, o), {.eps = 1e-3, .momentum = 0.01});
+}
 
 // Two 3x3 convolutions (basic), or 1x1, 3x3, 1x1 with four times the width (bottleneck). Where the
 // number of channels changes, a projection; where only the size does, slim takes every second
@@ -22,7 +39,7 @@ enum class ResNetFlavour {
 Value block(Graph& g, const std::string& name, Value x, std::int64_t width, std::int64_t stride,
             bool bottleneck, ResNetFlavour flavour) {
   const auto layer = [&](const char* n, Value in, const ConvOptions& o) {
-    return g.batch_norm(name + ".bn" + n, g.conv(name + ".conv" + n, in, o));
+    return conv_bn(g, name + ".conv" + n, name + ".bn" + n, in, o, flavour);
   };
   const bool early = flavour == ResNetFlavour::msra;
   Value y = x;
@@ -37,8 +54,8 @@ Value block(Graph& g, const std::string& name, Value x, std::int64_t width, std:
   }
   const bool widens = g.shape(x)[0] != g.shape(y)[0];
   if (widens || (stride != 1 && flavour != ResNetFlavour::slim)) {
-    x = g.conv(name + ".downsample.0", x, {.out = g.shape(y)[0], .stride = stride});
-    x = g.batch_norm(name + ".downsample.1", x);
+    x = conv_bn(g, name + ".downsample.0", name + ".downsample.1", x,
+                {.out = g.shape(y)[0], .stride = stride}, flavour);
   } else if (stride != 1) {
     x = g.max_pool(x, {.kernel = 1, .stride = stride});
   }
@@ -52,6 +69,11 @@ Value first_pool(Graph& g, Value x, ResNetFlavour flavour) {
     o.padding = 0;
     o.ceil_mode = true;
   }
+  if (is_small(flavour)) o.kernel = 2;
+  if (flavour == ResNetFlavour::small_tensorflow) {
+    o.stride = 1;
+    o.padding = same_padding(g.shape(x), o.kernel, o.stride);
+  }
   return g.max_pool(x, o);
 }
 
@@ -59,13 +81,16 @@ Graph resnet(const NetworkOptions& o, const std::array<int, 4>& blocks, bool bot
              ResNetFlavour flavour = ResNetFlavour::torchvision) {
   Graph g;
   Value x = g.input(o.channels, *o.height, *o.width);
-  x = g.conv("conv1", x, {.out = 64, .kernel = 7, .stride = 2, .padding = 3});
-  x = first_pool(g, g.relu(g.batch_norm("bn1", x)), flavour);
+  const ConvOptions first = is_small(flavour)
+                                ? ConvOptions{.out = 64, .kernel = 3, .padding = 1}
+                                : ConvOptions{.out = 64, .kernel = 7, .stride = 2, .padding = 3};
+  x = first_pool(g, g.relu(conv_bn(g, "conv1", "bn1", x, first, flavour)), flavour);
   for (int stage = 0; stage < 4; ++stage) {
     const int count = blocks[static_cast<std::size_t>(stage)];
     for (int b = 0; b < count; ++b) {
-      const bool halves =
-          flavour == ResNetFlavour::slim ? stage < 3 && b == count - 1 : stage > 0 && b == 0;
+      const bool halves = flavour == ResNetFlavour::slim               ? stage < 3 && b == count - 1
+                          : flavour == ResNetFlavour::small_tensorflow ? stage > 0
+                                                                       : stage > 0 && b == 0;
       x = block(g, "layer" + std::to_string(stage + 1) + "." + std::to_string(b), x, 64 << stage,
                 halves ? 2 : 1, bottleneck, flavour);
     }
@@ -85,6 +110,12 @@ static Graph build_resnet50_v1(const NetworkOptions& o) {
 }
 static Graph build_resnet50_slim(const NetworkOptions& o) {
   return resnet(o, {3, 4, 6, 3}, true, ResNetFlavour::slim);
+}
+static Graph build_resnet18_small(const NetworkOptions& o) {
+  return resnet(o, {2, 2, 2, 2}, false, ResNetFlavour::small);
+}
+static Graph build_resnet18_small_tensorflow(const NetworkOptions& o) {
+  return resnet(o, {2, 2, 2, 2}, false, ResNetFlavour::small_tensorflow);
 }
 
 std::vector<NetworkEntry> resnet_networks() {
@@ -118,7 +149,19 @@ std::vector<NetworkEntry> resnet_networks() {
            .source = "He et al., CVPR 2016, table 1; tensorflow/models, "
                      "research/slim/nets/resnet_v1.py",
            .defaults = {.height = 224, .width = 224, .embedding = 2048},
-           .build = build_resnet50_slim}};
+           .build = build_resnet50_slim},
+          {.name = "resnet18_small",
+           .doc = "resnet18 for small images: a first 3x3 without stride, a pool of 2; pooled "
+                  "features",
+           .source = "Tian 2020, JinyuJinyuJinyu/MasterProject, resnet_tr.py",
+           .defaults = {.height = 32, .width = 32, .embedding = 512},
+           .build = build_resnet18_small},
+          {.name = "resnet18_small_tensorflow",
+           .doc = "what Tian calls ResNet-18 in TensorFlow: strides in both blocks of a stage, "
+                  "biases; pooled features",
+           .source = "Tian 2020, JinyuJinyuJinyu/MasterProject, resnet_tf.py",
+           .defaults = {.height = 32, .width = 32, .embedding = 512},
+           .build = build_resnet18_small_tensorflow}};
 }
 
 }  // namespace facebench
