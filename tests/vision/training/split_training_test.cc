@@ -265,11 +265,17 @@ TEST_F(SplitTraining, OldPartsGoWithTheirCheckpoints) {
   EXPECT_EQ(names, wanted);
 }
 
-TEST_F(SplitTraining, WithoutASplitTheNumberOfProcessesStaysPartOfTheTraining) {
+TEST_F(SplitTraining, WithoutASplitAnotherNumberOfProcessesGoesOnToo) {
   recipe_.training.split_classes = false;
   train_with(2, "run");
+  const std::vector<double> wanted = losses("run");
   go_back_to("run", 15);
-  EXPECT_THROW(train_with(1, "run", /*resume=*/true), Error);
+  train_with(1, "run", /*resume=*/true);
+  const std::vector<double> found = losses("run");
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(found[k], wanted[k], 1e-5);
+  const Json manifest = Json::parse(read_file(folder_ / "run" / "run.json"));
+  EXPECT_EQ(manifest.at("content").at("processes_by_step"), Json::parse("[[0, 2], [15, 1]]"));
 }
 
 TEST_F(SplitTraining, AProcessThatFailsEndsTheOthersAndLeavesTheLastCheckpoint) {
