@@ -40,11 +40,13 @@ SMALLER = {
 
 
 def run_page(name, **instead):
-    """Every command of the page but those of torchrun, which test_two_hosts.py runs."""
+    """Every command of the page but those of torchrun and study, which other tests run."""
     count = 0
     for words in shown((DOCS / name).read_text(), starters=""):
         words = [re.sub("|".join(instead) or "$^", lambda m: instead[m[0]], w) for w in words]
         count += 1
+        if words[0] == "study":  # test_study_kills.py
+            continue
         words += SMALLER.get(words[0], [])
         for k in range(1, PARTS + 1) if "--shard" in words else [3]:
             part = [w.replace("3/16", f"{k}/{PARTS}").replace("-03.", f"-0{k}.") for w in words]

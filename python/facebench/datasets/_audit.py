@@ -108,7 +108,9 @@ def audit_sheet(overlap, train, test):
         }
         for group in clusters(overlap.entries)
     ]
-    why = f"Threshold {overlap.threshold:.4f}: {overlap.threshold_reason}."
+    why = ""
+    if overlap.threshold:
+        why = f"Threshold {overlap.threshold:.4f}: {overlap.threshold_reason}."
     return written(
         "audit.html",
         title=" and ".join(names),
@@ -117,5 +119,5 @@ def audit_sheet(overlap, train, test):
         side=_SIDE,
         groups=groups,
         hits=len(overlap.entries),
-        why=why if overlap.threshold else "",
+        why=why,
     )
