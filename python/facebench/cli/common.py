@@ -104,6 +104,11 @@ def say_cost(precision: str, device: str = "cpu") -> None:
         complain(cost)
 
 
+def shard_name(name: str, shard: str) -> str:
+    """The name of a result, or of the shard of it that is made."""
+    return f"{name}-{shard.replace('/', '-of-')}" if shard else name
+
+
 def executor(address: str) -> Executor | None:
     """The workers of a Dask scheduler, where --workers names one."""
     if not address:

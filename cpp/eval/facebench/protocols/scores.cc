@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "facebench/io/hdf5.h"
-#include "facebench/metrics/score_tail.h"
 #include "facebench/metrics/searches.h"
 #include "facebench/protocols/internal/columns.h"
 
@@ -15,12 +14,7 @@ namespace {
 
 void write_tail(H5Writer& file, const std::string& group, const ScoreTail& tail, double far) {
   write_column(file, group + "far", std::vector<double>{far});
-  write_column(file, group + "tail/genuine", tail.genuine);
-  write_column(file, group + "tail/genuine_row", tail.genuine_row);
-  write_column(file, group + "tail/genuine_column", tail.genuine_column);
-  write_column(file, group + "tail/impostor", tail.impostor);
-  write_column(file, group + "tail/impostor_row", tail.impostor_row);
-  write_column(file, group + "tail/impostor_column", tail.impostor_column);
+  write_compared(file, group + "tail/", tail);
   write_column(file, group + "tail/impostor_reach_and_count",
                std::vector<std::int64_t>{tail.impostor_reach, tail.impostor_count});
   write_column(file, group + "histogram/edge", tail.histogram.edges);
@@ -34,12 +28,7 @@ Scores read_tail(const H5Reader& file, const std::string& group) {
   if (!(far > 0 && far <= 1))
     throw std::invalid_argument(group + ": the FAR of the tail does not lie in (0, 1]");
   ScoreTail tail;
-  tail.genuine = file.read<double>(group + "tail/genuine", 1);
-  tail.genuine_row = file.read<std::int32_t>(group + "tail/genuine_row", 1);
-  tail.genuine_column = file.read<std::int32_t>(group + "tail/genuine_column", 1);
-  tail.impostor = file.read<double>(group + "tail/impostor", 1);
-  tail.impostor_row = file.read<std::int32_t>(group + "tail/impostor_row", 1);
-  tail.impostor_column = file.read<std::int32_t>(group + "tail/impostor_column", 1);
+  read_compared(file, group + "tail/", tail);
   const auto counts = file.read<std::int64_t>(group + "tail/impostor_reach_and_count", 1);
   tail.histogram.edges = file.read<double>(group + "histogram/edge", 1);
   tail.histogram.genuine = file.read<std::int64_t>(group + "histogram/genuine", 1);

@@ -36,7 +36,7 @@ def embed(
     else:
         source = facebench.embedding.load_embedder(model, **_foreign.take_pixels(options))
         how = {"shard": shard}
-    name = "-".join(filter(None, (Path(model).stem, shard.replace("/", "-of-"))))
+    name = common.shard_name(Path(model).stem, shard)
     path = common.out_path(out, "embed", name, ".h5")
     how |= {"threads": threads, "progress": make_progress()}
     embeddings = facebench.embed(source, pack, path, **how, **options)

@@ -55,13 +55,13 @@ def evaluate(
     """Score and measure embeddings, or scores, from anywhere. Needs neither torch nor images."""
     if (options["embeddings"] is None) == (not options["scores"]):
         raise ValueError("give either --embeddings or --scores")
-    name = Path(protocol).stem
+    name = common.shard_name(Path(protocol).stem, shard)
     how = {"root": root, "progress": make_progress()}
     if shard:
-        out = common.out_path(out, "eval", f"{name}-{shard.replace('/', '-of-')}", ".h5")
-        for name in ("scores", "form", "names", "distance", "shard_files", "overwrite"):
-            if options.pop(name):
-                raise ValueError(f"--{name.replace('_', '-')} does not go with --shard")
+        out = common.out_path(out, "eval", name, ".h5")
+        for field in ("scores", "form", "names", "distance", "shard_files", "overwrite"):
+            if options.pop(field):
+                raise ValueError(f"--{field.replace('_', '-')} does not go with --shard")
         options.pop("shards")
         facebench.protocols.evaluate_shard(protocol, out=out, shard=shard, **how, **options)
         return Answer({"path": str(out)}, f"{out}: shard {shard} of the comparisons")

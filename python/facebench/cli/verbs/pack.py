@@ -23,7 +23,7 @@ def pack(
 ):
     """Detect, crop, store: one file, ready for training and embedding."""
     common.parse_request(options)
-    name = "-".join(filter(None, (dataset, shard.replace("/", "-of-"))))
+    name = common.shard_name(dataset, shard)
     summary = facebench.pack(
         dataset,
         root,

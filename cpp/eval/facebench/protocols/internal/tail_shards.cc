@@ -19,12 +19,7 @@ TailShard read_shard(const H5Reader& file, const Json& said, const std::string& 
   found.count = said.at("count");
   found.isa = said.at("isa");
   ScoreTail& tail = found.tail;
-  tail.genuine = file.read<double>(group + "genuine", 1);
-  tail.genuine_row = file.read<std::int32_t>(group + "genuine_row", 1);
-  tail.genuine_column = file.read<std::int32_t>(group + "genuine_column", 1);
-  tail.impostor = file.read<double>(group + "impostor", 1);
-  tail.impostor_row = file.read<std::int32_t>(group + "impostor_row", 1);
-  tail.impostor_column = file.read<std::int32_t>(group + "impostor_column", 1);
+  read_compared(file, group, tail);
   tail.histogram.impostor = file.read<std::int64_t>(group + "counted", 1);
   const auto bounds = file.read<double>(group + "bound_and_blur", 1);
   const auto counts = file.read<std::int64_t>(group + "wanted_reach_and_count", 1);
@@ -51,12 +46,7 @@ void write_tail_shards(const std::filesystem::path& path, const std::vector<Tail
                       {"count", found.count},
                       {"isa", found.isa}});
     const ScoreTail& tail = found.tail;
-    write_column(file, group + "genuine", tail.genuine);
-    write_column(file, group + "genuine_row", tail.genuine_row);
-    write_column(file, group + "genuine_column", tail.genuine_column);
-    write_column(file, group + "impostor", tail.impostor);
-    write_column(file, group + "impostor_row", tail.impostor_row);
-    write_column(file, group + "impostor_column", tail.impostor_column);
+    write_compared(file, group, tail);
     write_column(file, group + "counted", tail.histogram.impostor);
     write_column(file, group + "bound_and_blur", std::vector{found.bound, tail.histogram_blur});
     write_column(file, group + "wanted_reach_and_count",

@@ -19,6 +19,7 @@ constexpr bool kManyRegisters = FACEBENCH_LANES == 16;
 }
 
 [[gnu::always_inline]] inline Floats larger(Floats a, Floats b) { return a < b ? b : a; }
+[[gnu::always_inline]] inline Floats smaller(Floats a, Floats b) { return b < a ? b : a; }
 
 // Takes from the compiler what it knows of v, so that it computes with it as is written here.
 template <class Vector>
@@ -43,11 +44,8 @@ template <class Vector>
       break;
     case Activation::relu:
       return larger(v, hidden(0));
-    case Activation::relu6: {
-      const Floats six = hidden(6);
-      v = larger(v, hidden(0));
-      return six < v ? six : v;
-    }
+    case Activation::relu6:
+      return smaller(larger(v, hidden(0)), hidden(6));
     case Activation::prelu:
       return v < 0 ? v * slope : v;
   }

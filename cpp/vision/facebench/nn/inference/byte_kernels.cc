@@ -50,10 +50,9 @@ struct ByteNumbers {
 constexpr float kWhole = 12582912;  // 1.5 * 2^23
 
 void byte_words(const float* in, long pixels, const ByteScale& bytes, void* out) {
-  const Floats most = hidden(255);
   for (long i = 0; i < pixels; ++i) {
-    Floats v = larger(load(in + i * kLanes) * bytes.scale + bytes.zero, hidden(0));
-    v = most < v ? most : v;
+    const Floats v =
+        smaller(larger(load(in + i * kLanes) * bytes.scale + bytes.zero, hidden(0)), hidden(255));
     const Bits bits = (Bits)(v + kWhole) & 0xffu;
     auto* to = static_cast<char*>(out) + i * (4 * kLanes / ByteNumbers::per_word);
 #if defined(__AVX512VNNI__)

@@ -188,7 +188,7 @@ struct Tiles {
   }
 };
 
-constexpr long rounded_up(long count, long of) { return (count + of - 1) / of; }
+constexpr long ceil_div(long count, long of) { return (count + of - 1) / of; }
 
 // Rows [from, to), in tiles of about the same size over one row or two.
 template <class Numbers, int kBlocks, int kStep>
@@ -197,11 +197,11 @@ void conv_turn(const ConvWork& w, Turn turn, long from, long to) {
   static constexpr Tiles<Numbers, kBlocks, 2, kStep> kTwo;
   constexpr long kMost = most_pixels(kBlocks);
   const auto row = [&](const auto& sizes, long most, long width, long y) {
-    const long count = rounded_up(width, most), least = width / count, wide = width % count;
+    const long count = ceil_div(width, most), least = width / count, wide = width % count;
     sizes.of[least](w, turn, y, 0, count - wide);
     if (wide > 0) sizes.of[least + 1](w, turn, y, (count - wide) * least, wide);
   };
-  const bool pairs = rounded_up(w.width, kMost / 2) < 2 * rounded_up(w.width, kMost);
+  const bool pairs = ceil_div(w.width, kMost / 2) < 2 * ceil_div(w.width, kMost);
   for (long y = from; y < to;) {
     if (pairs && y + 2 <= to && (y + 2) * w.width <= w.pixels) {
       row(kTwo, kMost / 2, w.width, y);
@@ -223,7 +223,7 @@ void conv_rows(const ConvWork& w, long from, long to) {
   constexpr long kTapFloats = kLanes / Numbers::per_word * kBlocks * kLanes;
   const long of_block = w.window.count * kTapFloats, all = w.in_blocks * of_block;
   const bool turns = all > 2 * kTurnFloats && w.width <= kTurnPixels;
-  const long count = turns ? rounded_up(all, kTurnFloats) : 1;
+  const long count = turns ? ceil_div(all, kTurnFloats) : 1;
   const long rows = turns ? kTurnPixels / w.width : to - from;
   alignas(64) float sums[kTurnPixels * kBlocks * kLanes];
   Turn turn;
@@ -240,8 +240,8 @@ void conv_rows(const ConvWork& w, long from, long to) {
       if (!turn.ends || (w.weights_follow && y == from)) {
         turn.ahead = (turn.to - turn.from) * of_block;
         turn.ahead_end = turn.ahead + kTapFloats;
-        const long shares = rounded_up((end - y) * w.width, most_pixels(kBlocks));
-        turn.lines = static_cast<int>(rounded_up(kTapFloats / kLine, shares));
+        const long shares = ceil_div((end - y) * w.width, most_pixels(kBlocks));
+        turn.lines = static_cast<int>(ceil_div(kTapFloats / kLine, shares));
       }
       conv_turn<Numbers, kBlocks, kStep>(w, turn, y, end);
     }
