@@ -7,17 +7,18 @@ import time
 
 import numpy as np
 import torch
-from facebench import detection, embedding, images, losses, timing
+from contest import contest
+from facebench import detection, embedding, images, losses
 
 # Name, side of the images (None: its own), batch.
-NETWORKS = [
+STEPS = [
     ("resnet50", 224, 64),
     ("iresnet18", None, 128),
     ("iresnet50", None, 128),
     ("iresnet100", None, 64),
     ("mobilefacenet", None, 256),
 ]
-ENGINES = ("facebench", "pytorch", "pytorch-compiled")
+COMPILED = ("resnet50", "iresnet50")
 # Whose embeddings are timed with a batch of 64.
 TEN = (
     *("mobilefacenet", "iresnet18", "iresnet50", "iresnet100", "inception_resnet_v1"),
@@ -68,34 +69,25 @@ def race_mtcnn(device, dry):
 
 
 def race_steps(device, dry):
-    """Milliseconds of a training step: float32 and mixed precision, NHWC."""
-    rows = []
-    for name, side, batch in [("small4", 32, 4)] if dry else NETWORKS:
-        for precision in ("float32", "bfloat16"):
-            result = timing.bench_step(
+    """Milliseconds of a training step: float32 and mixed precision, NHWC, 10,575 classes."""
+    for precision in ("float32", "bfloat16"):
+        for name, side, batch in [("small4", 32, 4)] if dry else STEPS:
+            engines = ("facebench", "pytorch", "pytorch-compiled")
+            yield from contest(
                 name,
-                batches=[4 if dry else batch],
-                engines=("facebench",) if dry else ENGINES,
-                iterations=2 if dry else 20,
-                rounds=1 if dry else 2,
-                skip=1 if dry else 5,
-                limit=90.0,
-                network_options={} if side is None else {"height": side, "width": side},
-                device=device,
+                4 if dry else batch,
+                engines[: 3 if name in COMPILED else 2],
+                mode="training",
                 precision=precision,
-                loss="arcface",
+                device=device,
                 classes=100 if dry else 10_575,
+                times=(1, 1) if dry else (3, 10),
+                **({} if side is None else {"height": side, "width": side}),
             )
-            for row in result["rows"]:
-                kept = ("network", "batch", "engine", "status", "message", "milliseconds", "mean")
-                rows.append({k: row[k] for k in kept if k in row} | {"precision": precision})
-                assert row["engine"] != "facebench" or row["status"] == "ok", row
-    return {"rows": rows}
 
 
 def race_heads(device, dry):
     """Milliseconds and memory of ArcFace with its update, batch 128 of 512 dimensions."""
-    rows = []
     for classes in (1000,) if dry else CLASSES:
         x = torch.randn(128, 512, device=device)
         y = torch.randint(0, classes, (128,), device=device)
@@ -128,55 +120,54 @@ def race_heads(device, dry):
             if not dry:
                 row[f"{name}_mb"] = torch.cuda.max_memory_allocated() / 1e6
             own.grad = None
-        rows.append(row)
-    return {"rows": rows}
+        yield row
 
 
 def race_embedding(device, dry):
-    """Milliseconds and memory of embedding a batch: a ladder of batches beside other engines, ten
-    networks; and images a second from crops in memory."""
-    everyone = (*ENGINES, "onnxruntime")
-    if dry:
-        races = [("small4", (1, 4), everyone[::3])]
-    else:
-        races = [("iresnet50", (1, 8, 64, 256), everyone)]
-        races += [(name, (64,), ("facebench", "pytorch")) for name in TEN]
-    how = {"iterations": 2, "rounds": 1, "skip": 1} if dry else {"iterations": 10, "rounds": 2}
-    rows = []
-    for precision in ("float32",) if dry else ("float32", "bfloat16"):
-        for name, batches, engines in races:
-            result = timing.bench_step(
-                name, batches=batches, engines=engines, mode="inference", precision=precision,
-                device=device, limit=90.0, **how,
-            )  # fmt: skip
-            kept = ("network", "batch", "engine", "status", "message", "milliseconds")
-            kept += ("images_per_second", "device_memory")
-            for row in result["rows"]:
-                rows.append({k: row[k] for k in kept if k in row} | {"precision": precision})
-                assert row["engine"] != "facebench" or row["status"] == "ok", row
-    crops = [("small4", 2)] if dry else [("iresnet50", 256), ("mobilefacenet", 512)]
-    return {"rows": rows, "crops": [from_crops(*of, device, dry) for of in crops]}
+    """Milliseconds and memory of embedding a batch: a ladder of batches beside other engines, and
+    ten networks beside PyTorch."""
+    how = {"mode": "inference", "device": device, "times": (1, 1) if dry else (3, 10)}
+    for precision in ("float32", "bfloat16"):
+        for batch in (1, 4) if dry else (1, 8, 64, 256):
+            engines = ["facebench", "pytorch", "onnxruntime"]
+            if batch in (1, 64):
+                engines.append("pytorch-compiled")
+            name = "small4" if dry else "iresnet50"
+            yield from contest(
+                name, batch, engines[: 2 if dry else None], precision=precision, **how
+            )
+        for name in () if dry else TEN:
+            yield from contest(name, 64, ("facebench", "pytorch"), precision=precision, **how)
 
 
-def from_crops(name, batch, device, dry):
-    """The same from crops in memory to embeddings in memory, as `facebench embed` does it."""
+def race_crops(device, dry):
+    """Images a second from crops in memory to embeddings, as `facebench embed` makes them."""
+    for name, batch in [("small4", 2)] if dry else [("iresnet50", 256), ("mobilefacenet", 512)]:
+        for precision in ("float32", "bfloat16"):
+            yield from_crops(name, batch, precision, device, dry)
+
+
+def from_crops(name, batch, precision, device, dry):
     model = embedding.make_model(name)
     said, count = model.network_options, batch * (1 if dry else 16)
     random = np.random.default_rng(0)
     crops = random.integers(0, 256, (count, said.height, said.width, 3), np.uint8)
-    how = embedding.ExtractOptions(device=device, executor="torch", micro_batch=batch)
+    how = embedding.ExtractOptions(
+        device=device, executor="torch", precision=precision, micro_batch=batch
+    )
     rate = count / seconds(lambda: embedding.extract(model, crops, how), device, 1 if dry else 3)
-    return {"network": name, "from": "crops", "images_per_second": rate}
+    return {"network": name, "precision": precision, "images_per_second": rate}
 
 
 def race_run(device, dry):
     """Seconds of LFW's run from photographs, beside facenet-pytorch and ONNX Runtime for the same
     ones where both are installed: every photograph detected, cut out and embedded."""
-    from checks import lfw, run_of_lfw
+    from checks import lfw, network_of, run_of_lfw
 
     with tempfile.TemporaryDirectory() as folder:
         root, limit = lfw(folder, dry)
-        model = embedding.make_model("small4" if dry else "iresnet50", height=112, width=112)
+        model = network_of()
+        run_of_lfw(model, root, device, 20)  # what the first one waits for is not timed
         started = time.perf_counter()
         photographs = run_of_lfw(model, root, device, limit).tracks["view2"].samples
         found = {"photographs": photographs, "facebench": time.perf_counter() - started}
@@ -194,11 +185,19 @@ def other_chain(root, model, photographs, device):
     from PIL import Image
 
     provider = "CPUExecutionProvider" if device == "cpu" else "CUDAExecutionProvider"
+    if provider not in onnxruntime.get_available_providers():
+        return f"this onnxruntime has no {provider}"
     session = onnxruntime.InferenceSession(model, providers=[provider])
     detector = MTCNN(image_size=112, device=device)
-    started = time.perf_counter()
-    for path in sorted(root.rglob("*.jpg"))[:photographs]:
+    paths = sorted(root.rglob("*.jpg"))[:photographs]
+
+    def crop_and_embed(path):
         crop = detector(Image.open(path))
         if crop is not None:
             session.run(None, {session.get_inputs()[0].name: crop[None].numpy()})
+
+    crop_and_embed(paths[0])
+    started = time.perf_counter()
+    for path in paths:
+        crop_and_embed(path)
     return time.perf_counter() - started
