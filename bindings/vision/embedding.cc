@@ -48,7 +48,7 @@ class PythonModel : public BatchModel {
   }
 
  private:
-  // A module on a card raises torch.OutOfMemoryError.
+  // A module on a card raises torch.OutOfMemoryError; so does OnnxEmbedder.
   py::object call(const py::array& batch) const {
     try {
       return function_(batch);
@@ -56,8 +56,8 @@ class PythonModel : public BatchModel {
       const py::dict modules = py::module_::import("sys").attr("modules");
       if (!modules.contains("torch") || !e.matches(modules["torch"].attr("OutOfMemoryError")))
         throw;
-      throw OutOfMemory(info().name, "the model's device", batch.shape(0),
-                        std::string(py::str(e.value())));
+      throw OutOfMemory(info().name, info().device == "cpu" ? "the model's device" : info().device,
+                        batch.shape(0), std::string(py::str(e.value())));
     }
   }
 
@@ -148,11 +148,15 @@ void bind_imported_model(py::module_& m) {
   m.def(
       "imported_model",
       [](const std::string& graph, const std::map<std::string, at::Tensor>& tensors,
-         const ModelOptions& options, const std::string& where) {
-        return imported_model(parse_graph(parse_json(graph, where), where), named_tensors(tensors),
-                              options, where);
+         const ModelOptions& options, const std::string& file, const std::string& sha256) {
+        Model model = imported_model(parse_graph(parse_json(graph, file), file),
+                                     named_tensors(tensors), options, file);
+        model.file = file;
+        model.sha256 = sha256;
+        return model;
       },
-      py::arg("graph"), py::arg("tensors"), py::arg("options"), py::arg("where"));
+      py::arg("graph"), py::arg("tensors"), py::arg("options"), py::arg("file"),
+      py::arg("sha256") = "");
 }
 
 void bind_batch_model(py::module_& m) {
@@ -161,7 +165,8 @@ void bind_batch_model(py::module_& m) {
       .def(py::init([](py::function function, const std::string& name, const ModelOptions& options,
                        int height, int width, bool raw_bytes, bool prepared,
                        const py::dict& description, const std::filesystem::path& file,
-                       const std::string& sha256) {
+                       const std::string& sha256, const std::string& device,
+                       const std::string& precision, const py::object& device_facts) {
              BatchModelInfo info;
              info.name = name;
              info.options = options;
@@ -171,12 +176,16 @@ void bind_batch_model(py::module_& m) {
              info.description = json_from_python(description);
              info.file = file;
              info.sha256 = sha256;
+             info.device = device;
+             info.precision = precision;
+             info.device_facts = json_from_python(device_facts);
              return std::make_unique<PythonModel>(std::move(info), std::move(function));
            }),
            py::arg("function"), py::kw_only(), py::arg("name"), py::arg("options"),
            py::arg("height") = 0, py::arg("width") = 0, py::arg("raw_bytes") = false,
            py::arg("prepared") = false, py::arg("description"), py::arg("file") = "",
-           py::arg("sha256") = "");
+           py::arg("sha256") = "", py::arg("device") = "cpu", py::arg("precision") = "float32",
+           py::arg("device_facts") = py::none());
 }
 
 template <class AnyModel>

@@ -127,7 +127,7 @@ def embed(
         asked = {"mean": mean, "std": std, "color": color, **options}
         return _embed_shared(model, pack, out, asked, shards, workers, threads)
     extract = full.ExtractOptions(**options)
-    embedder = embedding.load_embedder(model, mean=mean, std=std, color=color)
+    embedder = embedding.load_embedder(model, extract, mean=mean, std=std, color=color)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     source = pack
     if isinstance(pack, (str, os.PathLike)):
@@ -213,7 +213,7 @@ def run(
     """
     request = RunRequest(**options)
     several = _by_name(protocol) if isinstance(protocol, list | tuple) else {}
-    model = _foreign.ready_model(model, request.flip, mean=mean, std=std, color=color)
+    model = _foreign.ready_model(model, request, mean=mean, std=std, color=color)
     how = {"model": model, "command": command, "threads": threads, "progress": progress}
     if several:
         places = {n: None if out is None else Path(out) / n for n in several}

@@ -68,6 +68,7 @@ __all__ = [
 ]
 
 
+_PREPARATION = ("detector", "detector_mode", "selection", "crop")
 _NETWORK_FIELDS = tuple(f["name"] for f in NetworkOptions.fields())
 
 
@@ -197,8 +198,9 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
         setattr(target, name, [float(value)] if one_for_all else value)
 
 
-def _import_onnx(path: Path, options: dict) -> Model:
-    """The network of an ONNX file as a model of ours."""
+def _import_onnx(path: Path, options: dict, prepared: bool = True) -> Model:
+    """The network of an ONNX file as a model of ours. ``prepared``: whether it has the defaults of
+    detector and crop where the file does not say them."""
     sizes = {k: options.pop(k) for k in ("height", "width", "output") if k in options}
     imported = _onnx_import.read(path, **sizes)
     exported = imported.metadata.get("facebench")
@@ -210,15 +212,17 @@ def _import_onnx(path: Path, options: dict) -> Model:
             raise ValueError(
                 f"{path}: does not say what its pixels are; state {', '.join(missing)}"
             )
-        model_options = ModelOptions()
+        unsaid = dict.fromkeys(() if prepared else _PREPARATION, "")
+        model_options = ModelOptions(**unsaid)
         if imported.unit:
             model_options.normalization = "unit"
-    model_options.origin = f"{path.name} sha256:{sha256_file(path)}"
+    sha256 = sha256_file(path)
+    model_options.origin = f"{path.name} sha256:{sha256}"
     _set_model_options(model_options, options)
     import torch
 
     tensors = {name: torch.from_numpy(numbers) for name, numbers in imported.tensors.items()}
-    return full.imported_model(imported.graph, tensors, model_options, str(path))
+    return full.imported_model(imported.graph, tensors, model_options, str(path), sha256)
 
 
 def convert(
@@ -374,7 +378,7 @@ def extract(
     """
     options = ExtractOptions() if options is None else of_kind(options, ExtractOptions, "options")
     of_kind(shard, str, "shard")
-    model = load_embedder(model)
+    model = load_embedder(model, options)
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, full.ImageSource):

@@ -5,17 +5,22 @@ Part of `facebench.embedding`, which shows these names.
 
 import importlib
 import json
+import re
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 
+from facebench import _onnxruntime
 from facebench._library import full
-from facebench.core import Error, _entry_points
+from facebench.core import Error, _entry_points, cuda_devices, parse_device
 from facebench.core._arguments import brief, cut, of_kind, type_text
 from facebench.core._files import MOST, open_file, read_bytes
+from facebench.engines.worker import is_out_of_memory
 from facebench.io import read_safetensors, sha256_file, write_safetensors
 
 
@@ -45,6 +50,7 @@ class _NetworkEmbedder:
     _input = (0, 0)  # height, width; 0: any
     _prepared = False  # whether the options say how its images are detected and cropped
     _file = _sha256 = ""
+    _where: Mapping = MappingProxyType({})  # device, precision, device_facts, on a card
 
     _assumed = ()  # which of mean, std and color nobody stated
 
@@ -95,7 +101,8 @@ class _NetworkEmbedder:
         return {"mean": o.mean, "std": o.std, "color": o.color}
 
     def __call__(self, images: np.ndarray) -> np.ndarray:
-        plain = full.ExtractOptions(flip="none", normalization="none")
+        how = {"device": "auto", "precision": self._where.get("precision", "float32")}
+        plain = full.ExtractOptions(flip="none", normalization="none", **how)
         return full.extract_array(batch_model(self), np.ascontiguousarray(images), plain).values
 
 
@@ -135,18 +142,39 @@ def _external_data(path) -> dict[str, str]:
     return {name: sha256_file(Path(path).parent / name) for name in sorted(names)}
 
 
+def _card(device: str) -> int | None:
+    """The number of the card that a device means; None: the processor."""
+    if device == "auto":
+        return 0 if cuda_devices()["devices"] else None
+    return parse_device(device)
+
+
 class OnnxEmbedder(_NetworkEmbedder):
-    """An ONNX network as an `Embedder`, run by onnxruntime (the ``onnx`` extra) on one thread.
+    """An ONNX network as an `Embedder`, run by onnxruntime (the ``onnx`` extra) on one thread, or
+    on a card (``device``: cuda, cuda:N, auto) by onnxruntime-gpu.
+
+    ``precision``: float32, or on a card tf32. Its kernels there are deterministic.
 
     ``mean`` and ``std`` are in pixel values 0..255, one number or one for each channel; ``color``
     is the order of the network's channels (rgb, bgr, gray); ``output`` names the output that is the
     embedding (default: the first). What is left out is what the file says, where it was written by
     `export_onnx`, else 127.5, 127.5 and rgb. Such a file also says flip, normalization, and how its
     images are detected and cropped, as a model file does. The first input is (N or 1, C, H, W).
-    facebench.Error where onnxruntime refuses the file, or its first input has another shape.
+    facebench.Error where onnxruntime refuses the file, or its first input has another shape;
+    ValueError where it does not compute on the device, or in the precision.
     """
 
-    def __init__(self, path, *, mean=None, std=None, color=None, output=None):
+    def __init__(
+        self,
+        path,
+        *,
+        mean=None,
+        std=None,
+        color=None,
+        output=None,
+        device="cpu",
+        precision="float32",
+    ):
         try:
             import onnxruntime
         except ImportError:
@@ -156,10 +184,20 @@ class OnnxEmbedder(_NetworkEmbedder):
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         # None: it prints names of the file as they are. What failed stands in its exception.
         options.log_severity_level = 4
-        try:
-            self._session = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
+        card = _card(device)
+        if not _onnxruntime_has(card, precision):
+            raise ValueError(
+                f"device {device}, precision {precision}: onnxruntime {onnxruntime.__version__} "
+                "computes float32 on the processor; float32 and tf32 on a card need onnxruntime-gpu"
             )
+        if card is not None:
+            options.use_deterministic_compute = True
+            name = cuda_devices()["devices"][card]["model"]
+            facts = {"name": name, "provider": _onnxruntime.CUDA}
+            where = {"device": f"cuda:{card}", "precision": precision}
+            self._where = where | {"device_facts": facts}
+        try:
+            self._session = _onnxruntime.session(path, options, card, precision == "tf32")
         except Exception as e:
             raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
         self._title = self._file = str(path)
@@ -211,12 +249,31 @@ class OnnxEmbedder(_NetworkEmbedder):
             try:
                 out = self._session.run([self._output], {self._name: part})[0]
             except Exception as e:  # onnxruntime has no class that all of its errors share
+                if self._where and is_out_of_memory(e):
+                    raise _torch_out_of_memory(str(e)) from None
                 raise Error(f"{self._file}: onnxruntime cannot run it: {cut(e)}") from None
             parts.append(_rows(out, len(part), f"{self._file}: its output '{brief(self._output)}'"))
         if len({part.shape[1] for part in parts}) > 1:
             problem = f"its output '{brief(self._output)}' has rows of unlike length"
             raise ValueError(f"{self._file}: {problem}")
         return np.concatenate(parts)
+
+
+def _onnxruntime_has(card: int | None, precision: str) -> bool:
+    """Whether the onnxruntime at hand computes in a precision on a card; None: the processor."""
+    if card is None:
+        return precision == "float32"
+    return precision in ("float32", "tf32") and _onnxruntime.has_cuda()
+
+
+def _torch_out_of_memory(said: str) -> Exception:
+    """As torch says it, which the extractor knows: "Failed to allocate memory for requested buffer
+    of size 1048576" of onnxruntime."""
+    import torch
+
+    size = re.search(r"buffer of size (\d+)", said)
+    asked = f"Tried to allocate {int(size[1]) / 2**20:.2f} MiB. " if size else ""
+    return torch.OutOfMemoryError(asked + said)
 
 
 _OWN_MODEL = "facebench-own-model"
@@ -366,12 +423,16 @@ class CallableEmbedder(_NetworkEmbedder):
 _WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".npz", ".dat")
 
 
-def load_embedder(source, **options):
+def load_embedder(source, extract=None, **options):
     """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
     callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
     "dlib": dlib's face network out of the package face_recognition_models (a `Model`;
     facebench.Error where it is not installed), or a name that an installed package brings (the
     entry points ``facebench.models``).
+
+    ``extract``: the `ExtractOptions` that it will be used with. Where the onnxruntime at hand does
+    not compute on their device or in their precision, or they name an executor, an ONNX file
+    becomes a `Model`, as by `convert`.
 
     ``options``: mean, std and color, as for `OnnxEmbedder`. With them a callable gets numbers and
     not pixels (`CallableEmbedder`); a model file of ours says them itself (ValueError).
@@ -385,7 +446,7 @@ def load_embedder(source, **options):
     text = str(source)
     named = isinstance(source, (str, Path))
     if named and text.endswith(".onnx"):
-        return OnnxEmbedder(source, **options)
+        return _onnx_model(source, extract or full.ExtractOptions(), options)
     if isinstance(source, full.Network) or (torch and isinstance(source, torch.nn.Module)):
         return TorchEmbedder(source, **options)
     dlib = named and text == "dlib"
@@ -414,7 +475,7 @@ def load_embedder(source, **options):
     if not colon:
         point = _entry_points.brought(_entry_points.MODELS).get(text)
         if point is not None:
-            return load_embedder(point.value, **options)
+            return load_embedder(point.value, extract, **options)
         raise ValueError(
             f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx, "
             "module:function, dlib, or a name that an installed package brings"
@@ -425,7 +486,16 @@ def load_embedder(source, **options):
         raise ValueError(f"{text!r}: {e}") from None
     if not callable(function):
         raise ValueError(f"{text!r} is not callable")
-    return load_embedder(function, **options)
+    return load_embedder(function, extract, **options)
+
+
+def _onnx_model(path, extract, pixels):
+    if extract.executor is None and _onnxruntime_has(_card(extract.device), extract.precision):
+        how = {"device": extract.device, "precision": extract.precision}
+        return OnnxEmbedder(path, **how, **pixels)
+    from facebench import embedding
+
+    return embedding._import_onnx(Path(path), pixels, prepared=False)
 
 
 def _callable_embedder(function, options):
@@ -452,17 +522,17 @@ def take_pixels(options):
     return {name: options.pop(name) for name in ("mean", "std", "color") if name in options}
 
 
-def ready_model(model, flip=None, **pixels):
+def ready_model(model, extract, **pixels):
     """A model file of ours, or a model in batches, of what `load_embedder` takes; one that is there
     already stays. A UserWarning where its pixels are assumed."""
     if isinstance(model, full.BatchModel):
         return model
     name = str(model) if isinstance(model, (str, Path)) else getattr(model, "__name__", "")
-    embedder = load_embedder(model, **pixels)
+    embedder = load_embedder(model, extract, **pixels)
     if isinstance(embedder, full.Model):
         return embedder
-    warn_of_assumptions(embedder, flip)
-    return batch_model(embedder, name, flip)
+    warn_of_assumptions(embedder, extract.flip)
+    return batch_model(embedder, name, extract.flip)
 
 
 def batch_model(embedder, name: str = "", flip=None) -> full.BatchModel:
@@ -482,6 +552,7 @@ def batch_model(embedder, name: str = "", flip=None) -> full.BatchModel:
             description=embedder.description | described,
             file=embedder._file,
             sha256=embedder._sha256,
+            **embedder._where,
         )
     stated = {k: getattr(embedder, k) for k in ("flip", "normalization") if hasattr(embedder, k)}
     return full.PythonModel(

@@ -23,6 +23,7 @@ _OUT_OF_MEMORY = (
     "resource exhausted",
     "bad_alloc",
     "failed to allocate",
+    "alloc_failed",
     "not enough memory",
     "cannot allocate memory",
     "allocation failed",

@@ -50,10 +50,10 @@ def _measure(model, settings, threads):
     fields = embedding.ExtractOptions().to_dict()
     how = {k: v for k, v in settings.items() if k in fields}
     try:
-        embedder = embedding.load_embedder(model, **pixels)
+        options = embedding.ExtractOptions(**how)
+        embedder = embedding.load_embedder(model, options, **pixels)
         shape = (IMAGES, *_size(embedder, settings), 3)
         images = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-        options = embedding.ExtractOptions(**how)
         embedding.extract(embedder, images, options, threads=threads)
         rates = [_rate(embedder, images, options, threads) for _ in range(ROUNDS)]
     except Exception as error:  # a model is somebody's code: whatever it raises

@@ -65,7 +65,8 @@ def _compared(run, root, count, model, threads, progress):
         now = Path(work) / "pack.h5"
         prepared = _as_prepared(content["preparation"])
         pipeline.pack("folder", Path(work) / "images", now, threads=threads, **prepared)
-        embeddings = pipeline.embed(model, now, threads=threads, progress=progress, **extract)
+        how = {"threads": threads, "progress": progress, **extract}
+        embeddings = pipeline.embed(model, now, **_pixels(model, content), **how)
         crops = datasets.Pack(now).images[:]
     if embeddings.dim != kept.dim:
         return (
@@ -109,6 +110,15 @@ def model_of(content, circumstance):
                 raise Undone(f"the model is not there, or another one: {path}. Name it: --model")
             return path
     raise Undone("the run names no file of its model. Name the model: --model")
+
+
+def _pixels(model, content):
+    """What was said or assumed of an ONNX file's pixels."""
+    if not str(model).endswith(".onnx"):
+        return {}
+    said = content["embeddings"]["manifest"]["model"]
+    said = said.get("options", said)
+    return {name: said[name] for name in ("mean", "std", "color")}
 
 
 def _as_prepared(preparation):

@@ -208,7 +208,7 @@ def compare(
     1.0
     """
     extract = embedding.ExtractOptions(**options)
-    embedder = embedding.load_embedder(model, mean=mean, std=std, color=color)
+    embedder = embedding.load_embedder(model, extract, mean=mean, std=std, color=color)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     steps = _Steps(embedder, detector, selection, crop, crop_size)
     cut = []

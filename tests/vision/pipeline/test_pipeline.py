@@ -9,7 +9,7 @@ from pathlib import Path
 import facebench
 import numpy as np
 import pytest
-from facebench import crops, datasets, detection, io, pipeline
+from facebench import crops, datasets, detection, io, nn, pipeline
 
 DATA = os.environ.get("FACEBENCH_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="FACEBENCH_DATA is not set: no real photographs")
@@ -180,6 +180,21 @@ def test_some_faces_are_made_again(faces, tmp_path):
     (out / "embeddings.h5").unlink()
     io.write_embeddings(out / "embeddings.h5", io.EmbeddingSet(oracle[:, :40], kept.names))
     assert again()["same"] is False and "has 40 numbers a face" in again()["detail"]
+
+
+@pytest.mark.parametrize("executor", [None, "torch"])
+def test_an_onnx_file_embeds_again_with_the_pixels_that_were_stated(faces, tmp_path, executor):
+    """By onnxruntime, and as a network of ours."""
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    model, out = tmp_path / "m.onnx", tmp_path / "run"
+    nn.export_onnx(nn.build_network("small4", height=32, width=32), model)
+    pixels = {"color": "bgr", "mean": 90, "std": 50}
+    crop = {"detector": "none", "crop": "paper", "crop_size": 32}
+    how = {"root": faces, "interval": "none", "executor": executor, **crop, **pixels}
+    facebench.run("lfw", model=model, out=out, **how)
+    same = {check["name"]: check["same"] for check in facebench.verify(out, again=5).checks}
+    assert same["crops and embeddings from the images"] is True
 
 
 def test_nothing_is_replaced_unasked(faces, tmp_path):

@@ -90,10 +90,11 @@ class Extraction {
     const ImageShape shape = view_.input();
     const int count = in_batch(images);
     const int channels = pixels_ ? pixels_->channels() : 3;
-    // A card takes memory that is pinned faster.
-    at::Tensor input = at::empty({count, shape.height, shape.width, channels},
-                                 at::TensorOptions(pixels_ ? at::kFloat : at::kByte)
-                                     .pinned_memory(model_.info().device != "cpu"));
+    // Torch moves memory that is pinned faster to a card.
+    at::Tensor input = at::empty(
+        {count, shape.height, shape.width, channels},
+        at::TensorOptions(pixels_ ? at::kFloat : at::kByte)
+            .pinned_memory(model_.info().executor == "torch" && model_.info().device != "cpu"));
     const std::int64_t size = shape.bytes() / 3 * channels;
     std::vector<std::uint8_t> buffer;
     for (int i = 0; i < count; ++i) {
@@ -202,8 +203,8 @@ void ExtractOptions::describe(OptionsBuilder<ExtractOptions>& o) {
       "processor has AVX-512 BF16. By torch float32, bfloat16, float16, and tf32 on a card",
       {"float32", "bfloat16", "int8", "float16", "tf32"});
   o.field("device", &ExtractOptions::device,
-          "where a network of this library runs: cpu, cuda (the first card), cuda:N, or auto (a "
-          "card where there is one)");
+          "where a network of this library or an ONNX file runs: cpu, cuda (the first card), "
+          "cuda:N, or auto (a card where there is one)");
   o.choice("executor", &ExtractOptions::executor,
            "own (this library's inference, on the processor) or torch (on any device); default: "
            "own on the processor, torch on a card",
@@ -233,13 +234,13 @@ ExtractOptions resolved_options(const ExtractOptions& options, const BatchModelI
   if (options.precision != info.precision)
     throw std::invalid_argument(
         fmt::format("precision {}: the model '{}' is computed in {}; other precisions are for "
-                    "networks of this library",
+                    "networks of this library and ONNX files",
                     options.precision, info.name, info.precision));
   const std::string device = torch_device(options.device).str();
   if (device != info.device && options.device != "auto")
     throw std::invalid_argument(
         fmt::format("device {}: the model '{}' is computed on {}; other devices are for networks "
-                    "of this library. A module of your own moves there by itself",
+                    "of this library and ONNX files. A module of your own moves there by itself",
                     device, info.name, info.device));
   if (options.executor && *options.executor != info.executor)
     throw std::invalid_argument(fmt::format(

@@ -26,20 +26,14 @@ def embed(
     **options,
 ):
     """Embed every face of a pack, or of a folder of photographs, with a model."""
-    from facebench.embedding import _foreign  # needs torch
-
     common.parse_request(options)
     common.add_settings(options, setting)
     common.say_cost(options["precision"], options["device"])
-    if workers:
-        source, how = model, {"workers": common.executor(workers), "shards": shards}
-    else:
-        source = facebench.embedding.load_embedder(model, **_foreign.take_pixels(options))
-        how = {"shard": shard}
+    how = {"workers": common.executor(workers), "shards": shards} if workers else {"shard": shard}
     name = common.shard_name(Path(model).stem, shard)
     path = common.out_path(out, "embed", name, ".h5")
     how |= {"threads": threads, "progress": make_progress()}
-    embeddings = facebench.embed(source, pack, path, **how, **options)
+    embeddings = facebench.embed(model, pack, path, **how, **options)
     rows, dim = embeddings.values.shape
     counts = Counter(facebench.io.SampleStatus(status).name for status in embeddings.status)
     text = f"{path}: {counts['ok']} embeddings of {dim} numbers"

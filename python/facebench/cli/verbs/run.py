@@ -45,7 +45,8 @@ def run(
         cache = Path("runs") / "cache"
     for one in protocol:
         facebench.protocols.load_protocol(one)
-    source = _foreign.ready_model(model, options["flip"], **_foreign.take_pixels(options))
+    pixels = _foreign.take_pixels(options)
+    source = _foreign.ready_model(model, facebench.pipeline.RunRequest(**options), **pixels)
     out = common.out_path(out, "run", "-".join(Path(p).stem for p in protocol))
     answers = []
     for one in protocol:

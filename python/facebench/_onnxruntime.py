@@ -1,0 +1,59 @@
+"""Sessions of ONNX Runtime on one device. Imports no torch: engines use it, too."""
+
+import contextlib
+import ctypes
+import io
+from pathlib import Path
+
+CUDA = "CUDAExecutionProvider"
+
+
+def has_cuda() -> bool:
+    """Whether an onnxruntime is installed that was built for cards."""
+    try:
+        import onnxruntime
+    except ImportError:
+        return False
+    return CUDA in onnxruntime.get_available_providers()
+
+
+def session(path, options, card: int | None = None, tf32: bool = False):
+    """An ``InferenceSession`` on the processor, or on the card of that number. There it multiplies
+    float32, or what ``tf32`` leaves of it, with the kernels that cuDNN's heuristics name: it
+    searches for none. RuntimeError where onnxruntime would fall back to the processor."""
+    import onnxruntime
+
+    providers: list = ["CPUExecutionProvider"]
+    if card is not None:
+        _load_cuda_libraries(onnxruntime)
+        exact = {"use_tf32": int(tf32), "cudnn_conv_algo_search": "HEURISTIC"}
+        providers = [(CUDA, {"device_id": card, **exact})]
+    made = onnxruntime.InferenceSession(
+        str(path), options, providers=providers, enable_fallback=False
+    )
+    if card is not None and made.get_providers()[0] != CUDA:
+        raise RuntimeError(
+            f"its CUDA provider does not start: {_why_not(onnxruntime)}. Install the CUDA and "
+            "cuDNN that it was built for: pip install onnxruntime-gpu[cuda,cudnn]"
+        )
+    return made
+
+
+def _load_cuda_libraries(onnxruntime):
+    """Its own way to find them in Python packages; before 1.21 it had none, and takes torch's."""
+    if not hasattr(onnxruntime, "preload_dlls"):
+        import torch  # noqa: F401
+
+        return
+    with contextlib.redirect_stdout(io.StringIO()):  # it prints what it does not find
+        onnxruntime.preload_dlls()
+
+
+def _why_not(onnxruntime) -> str:
+    """onnxruntime only logs why; loading the provider once more tells it."""
+    library = Path(onnxruntime.__file__).parent / "capi" / "libonnxruntime_providers_cuda.so"
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as e:
+        return str(e)
+    return "its log says why"
