@@ -17,10 +17,16 @@ def load(name: str, threads: int) -> dict:
     os.environ["KERAS_BACKEND"] = backend
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     os.environ["JAX_PLATFORMS"] = os.environ.get("JAX_PLATFORMS", "")
+    # On a card: no TF32, and no search for the fastest kernel.
+    os.environ["TF_CUDNN_USE_AUTOTUNE"] = "0"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
+    os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = "float32"
     framework = __import__(backend)
-    if backend == "tensorflow" and threads:
-        framework.config.threading.set_intra_op_parallelism_threads(threads)
-        framework.config.threading.set_inter_op_parallelism_threads(1)
+    if backend == "tensorflow":
+        framework.config.experimental.enable_tensor_float_32_execution(False)
+        if threads:
+            framework.config.threading.set_intra_op_parallelism_threads(threads)
+            framework.config.threading.set_inter_op_parallelism_threads(1)
     import keras
 
     _keras = keras

@@ -4,6 +4,7 @@ import os
 
 import onnxruntime
 
+from facebench import _onnxruntime
 from facebench.engines.engine import SteppedEngine, noise
 from facebench.engines.libraries import loaded_libraries
 from facebench.engines.numpy_files import batches_of_files
@@ -14,7 +15,8 @@ def load(name: str, threads: int) -> dict:
 
 
 class Engine(SteppedEngine):
-    """A session on the file that the measuring process exported (``spec["onnx"]``)."""
+    """A session on the file that the measuring process exported (``spec["onnx"]``). On a card its
+    batch of noise lies there, as those of torch do."""
 
     loader = staticmethod(batches_of_files)
 
@@ -23,22 +25,26 @@ class Engine(SteppedEngine):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = spec["threads"] or len(os.sched_getaffinity(0))
         options.inter_op_num_threads = 1
-        provider = "CPUExecutionProvider"
-        if spec["device"] != "cpu":
-            provider = "CUDAExecutionProvider"
-            if provider not in onnxruntime.get_available_providers():
-                raise RuntimeError("this ONNX Runtime has no CUDA")
-        self._session = onnxruntime.InferenceSession(spec["onnx"], options, providers=[provider])
+        kind, _, number = spec["device"].partition(":")
+        card = None if kind == "cpu" else int(number or 0)
+        if card is not None and not _onnxruntime.has_cuda():
+            raise RuntimeError("this ONNX Runtime has no CUDA")
+        self._session = _onnxruntime.session(spec["onnx"], options, card)
         self._input = self._session.get_inputs()[0].name
-        self._batch = noise(spec)[0]
+        place = (kind, card or 0)
+        self._batch = onnxruntime.OrtValue.ortvalue_from_numpy(noise(spec)[0], *place)
+        self._bound = self._session.io_binding()
+        self._bound.bind_ortvalue_input(self._input, self._batch)
+        self._bound.bind_output("embedding", *place)
 
     def infer(self, images):
         return self._session.run(["embedding"], {self._input: images})[0]
 
     def step(self, mark):
-        batch = self._batch
         if self._files:
             batch = next(self._files)
+            self._bound.bind_cpu_input(self._input, batch)
             mark("data")
-        self._session.run(["embedding"], {self._input: batch})
+        self._session.run_with_iobinding(self._bound)
+        self._bound.synchronize_outputs()
         mark("forward")

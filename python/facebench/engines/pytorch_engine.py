@@ -17,7 +17,8 @@ def load(name: str, threads: int) -> dict:
     _compiled = name.endswith("compiled")
     if threads:
         torch.set_num_threads(threads)
-    torch.backends.cudnn.benchmark = True
+    # On a card: no TF32; that cuDNN does not search is torch's default.
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     return {"torch": torch.__version__} | torch_libraries()
 
 

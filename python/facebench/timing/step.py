@@ -155,6 +155,9 @@ def bench_step(
             "networks": networks,
             "batches": [int(b) for b in batches],
             "engines": engines,
+            # Of every engine on a card.
+            "tf32": False,
+            "cudnn_search": False,
             **settings,
         },
         "versions": versions,

@@ -5,6 +5,8 @@ FACEBENCH_ENGINE_PYTHON names an interpreter that has the frameworks this enviro
 
 import os
 import subprocess
+import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 from facebench import nn, timing  # noqa: E402
 from facebench.engines import ENGINES, absent  # noqa: E402
-from facebench.engines.engine import needed_nodes  # noqa: E402
+from facebench.engines.engine import needed_nodes, noise  # noqa: E402
 from facebench.timing import step as step_module  # noqa: E402
 from facebench.timing.workers import Worker  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
@@ -182,6 +184,54 @@ def test_what_is_checked_is_what_is_compiled_and_timed(references, monkeypatch, 
     engine.run(2)
     assert len(calls) == checked + 2
     assert len(set(calls)) == 1
+
+
+def test_onnxruntimes_batch_is_bound(references):
+    pytest.importorskip("onnxruntime")
+    from facebench.engines.onnxruntime_engine import Engine
+
+    reference = references("small4", "inference")
+    spec = {**job("small4", "inference"), "graph": reference.graph, "onnx": reference.onnx}
+    engine = Engine(spec, {})
+    assert len(engine.run(2)["iteration"]) == 2
+    (bound,) = engine._bound.copy_outputs_to_cpu()
+    np.testing.assert_array_equal(bound, engine.infer(noise(spec)[0]))
+
+
+def test_onnxruntimes_batch_lies_on_the_card(monkeypatch):
+    pytest.importorskip("onnxruntime")
+    from facebench.engines import onnxruntime_engine
+
+    library = mock.MagicMock(__file__="onnxruntime/__init__.py")
+    session = library.InferenceSession.return_value
+    library.get_available_providers.return_value = ["CUDAExecutionProvider"]
+    session.get_providers.return_value = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime_engine, "onnxruntime", library)
+    monkeypatch.setitem(sys.modules, "onnxruntime", library)
+    graph = {"input": [3, 8, 8], "vocabulary": 0}
+    spec = {**job("small4", "inference"), "graph": graph, "onnx": "m.onnx", "device": "cuda:1"}
+    engine = onnxruntime_engine.Engine(spec, {})
+    exact = {"device_id": 1, "use_tf32": 0, "cudnn_conv_algo_search": "HEURISTIC"}
+    asked = library.InferenceSession.call_args.kwargs
+    assert asked["providers"] == [("CUDAExecutionProvider", exact)]
+    assert library.OrtValue.ortvalue_from_numpy.call_args.args[1:] == ("cuda", 1)
+    bound = session.io_binding.return_value
+    bound.bind_output.assert_called_once_with("embedding", "cuda", 1)
+    engine.run(2)
+    assert session.run_with_iobinding.call_args_list == [mock.call(bound)] * 2
+    session.get_providers.return_value = ["CPUExecutionProvider"]
+    with pytest.raises(RuntimeError, match="does not start"):
+        onnxruntime_engine.Engine(spec, {})
+
+
+def test_torch_neither_multiplies_tf32_nor_searches(monkeypatch):
+    from facebench.engines import pytorch_engine
+
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    torch.backends.cuda.matmul.allow_tf32 = True  # not what it is before
+    pytorch_engine.load("pytorch", 0)
+    assert not torch.backends.cudnn.allow_tf32 and not torch.backends.cuda.matmul.allow_tf32
+    assert not torch.backends.cudnn.benchmark
 
 
 def test_what_agrees():

@@ -1,3 +1,4 @@
+#include <ATen/Context.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "facebench/timing/proc.h"
 #include "facebench/timing/process_meter.h"
 #include "facebench/timing/series.h"
+#include "facebench/timing/step_bench.h"
 #include "io/helpers.h"
 
 namespace facebench {
@@ -256,6 +258,23 @@ TEST(Meter, RefusesWhatIsNoProcess) {
   EXPECT_THROW(ProcessMeter(std::numeric_limits<int>::max()), std::invalid_argument);
   EXPECT_THROW(ProcessMeter(-3), std::invalid_argument);
   EXPECT_THROW(ProcessMeter(0, 0), std::invalid_argument);
+}
+
+TEST(StepBench, NeitherMultipliesTf32NorSearches) {
+  at::Context& context = at::globalContext();
+  context.setAllowTF32CuDNN(true);
+  StepBench bench({.network = "small4", .mode = "inference", .batch = 1, .threads = 1},
+                  {.height = 32, .width = 32});
+  int steps = 0;
+  Job job;
+  job.poll = [&] {
+    EXPECT_FALSE(context.allowTF32CuDNN());
+    EXPECT_FALSE(context.benchmarkCuDNN());
+    ++steps;
+  };
+  bench.run(2, job);
+  EXPECT_EQ(steps, 2);
+  EXPECT_TRUE(context.allowTF32CuDNN());
 }
 
 }  // namespace
