@@ -11,10 +11,11 @@
 #include "facebench/nn/graph_summary.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/internal/aten.h"
+#include "facebench/nn/threads.h"
+#include "facebench/nn/torch_arithmetic.h"
 #include "facebench/nn/torch_device.h"
 #include "facebench/timing/step_input.h"
 #include "facebench/timing/step_recorder.h"
-#include "facebench/training/internal/arithmetic.h"
 #include "facebench/training/learner.h"
 
 namespace facebench {
@@ -150,7 +151,7 @@ class StepBench::Step {
   }
 
   at::Tensor infer(const at::Tensor& images) {
-    const ArithmeticSettings settings = arithmetic();
+    const Arithmetic settings = arithmetic();
     const c10::InferenceMode inference;
     return run_network(layout(images)).to(at::kCPU, at::kFloat);
   }
@@ -158,7 +159,7 @@ class StepBench::Step {
   std::vector<double> losses(const at::Tensor& images, const at::Tensor& labels,
                              std::int64_t steps) {
     if (!learner_) throw std::invalid_argument("losses: this is inference");
-    const ArithmeticSettings settings = arithmetic();
+    const Arithmetic settings = arithmetic();
     network().use_dropout(false);
     const Batch batch = move({images, labels});
     std::vector<double> result;
@@ -169,7 +170,7 @@ class StepBench::Step {
   }
 
   StepTimes run(std::int64_t iterations, const Job& job) {
-    const ArithmeticSettings settings = arithmetic();
+    const Arithmetic settings = arithmetic();
     StepRecorder recorder(device_, iterations);
     const PhaseObserver on_phase = [&](StepPhase phase) { recorder.enter(phase); };
     for (std::int64_t i = 0; i < iterations; ++i) {
@@ -227,10 +228,13 @@ class StepBench::Step {
 
   Network& network() { return learner_ ? *learner_->network().ours() : *network_; }
 
-  // As every engine of a race computes on a card: TF32 is off, cuDNN does not search.
-  ArithmeticSettings arithmetic() const {
-    const int threads = options_.threads > 0 ? options_.threads : available_processors();
-    return {threads, /*deterministic=*/false};
+  // As every engine of a race computes: TF32 is off on a card, and cuDNN does not search.
+  struct Arithmetic {
+    TorchThreads threads;
+    TorchArithmetic exact{/*deterministic=*/false};
+  };
+  Arithmetic arithmetic() const {
+    return {TorchThreads(options_.threads > 0 ? options_.threads : available_processors())};
   }
 
   at::Tensor layout(const at::Tensor& images) {

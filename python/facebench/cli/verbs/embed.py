@@ -26,14 +26,21 @@ def embed(
     **options,
 ):
     """Embed every face of a pack, or of a folder of photographs, with a model."""
+    from facebench.embedding import ExtractOptions, _foreign  # needs torch
+
     common.parse_request(options)
     common.add_settings(options, setting)
     common.say_cost(options["precision"], options["device"])
-    how = {"workers": common.executor(workers), "shards": shards} if workers else {"shard": shard}
+    if workers:
+        source, how = model, {"workers": common.executor(workers), "shards": shards}
+    else:
+        pixels = _foreign.take_pixels(options)
+        source = facebench.embedding.load_embedder(model, ExtractOptions(**options), **pixels)
+        how = {"shard": shard}
     name = common.shard_name(Path(model).stem, shard)
     path = common.out_path(out, "embed", name, ".h5")
     how |= {"threads": threads, "progress": make_progress()}
-    embeddings = facebench.embed(model, pack, path, **how, **options)
+    embeddings = facebench.embed(source, pack, path, **how, **options)
     rows, dim = embeddings.values.shape
     counts = Counter(facebench.io.SampleStatus(status).name for status in embeddings.status)
     text = f"{path}: {counts['ok']} embeddings of {dim} numbers"
