@@ -111,13 +111,15 @@ class Concat(nn.Module):
 
 
 class BatchNorm(nn.Module):
-    """With any of the two learned vectors left out."""
+    """Any of the two learned vectors may be left out."""
 
     def __init__(self, channels, o):
         super().__init__()
         self.eps, self.momentum = o["eps"], o["momentum"]
-        self.weight = nn.Parameter(torch.ones(channels)) if o["scale"] else None
-        self.bias = nn.Parameter(torch.zeros(channels)) if o["shift"] else None
+        # One that is not learned is there all the same: on a card torch has no gradient of the
+        # other without it.
+        self.weight = nn.Parameter(torch.ones(channels), requires_grad=o["scale"])
+        self.bias = nn.Parameter(torch.zeros(channels), requires_grad=o["shift"])
         self.register_buffer("running_mean", torch.zeros(channels))
         self.register_buffer("running_var", torch.ones(channels))
 

@@ -51,6 +51,13 @@ at::Tensor run_batch_norm(const at::Tensor& x, const BatchNormOptions& o,
   std::optional<at::Tensor> scale, shift;
   if (o.scale) scale = t[next++];
   if (o.shift) shift = t[next++];
+  // On a card torch has no gradient of the one where the other is left out.
+  if (!x.is_cpu() && o.scale != o.shift) {
+    if (o.scale)
+      shift = at::zeros_like(*scale);
+    else
+      scale = at::ones_like(*shift);
+  }
   return at::batch_norm(x, scale, shift, t[next], t[next + 1], training, o.momentum, o.eps,
                         /*cudnn_enabled=*/true);
 }
