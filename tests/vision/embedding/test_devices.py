@@ -45,6 +45,21 @@ def test_torch_gives_it_for_every_network(name):
     check_same(name)
 
 
+@pytest.mark.parametrize(
+    "pixels",
+    [
+        {"color": "rgb", "mean": [1.1, 127.5, 3], "std": [58.395, 57.12, 57.375]},
+        {"color": "bgr", "mean": [104, 117, 123.68], "std": [1]},
+        {"color": "gray", "mean": [0], "std": [255], "channels": 1},
+    ],
+)
+def test_bytes_become_the_numbers_that_they_become_on_the_processor(pixels):
+    model = embedding.make_model("small4", seed=4, height=32, width=32, flip="concat", **pixels)
+    images = crops(model, 3)
+    torchs = by(model, images, executor="torch").values
+    np.testing.assert_allclose(torchs, by(model, images).values, atol=2e-6)
+
+
 def test_a_batch_that_is_not_full_has_the_bits_of_a_full_one():
     model = embedding.make_model("small4")
     images = crops(model, 8)

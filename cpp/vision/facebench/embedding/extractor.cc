@@ -34,9 +34,13 @@ std::optional<PixelInput> pixel_input(const BatchModelInfo& info) {
 }
 
 void copy_bytes(const std::uint8_t* rgb, const ImageShape& shape, bool mirror, std::uint8_t* out) {
+  if (!mirror) {
+    std::copy_n(rgb, shape.bytes(), out);
+    return;
+  }
   for (int y = 0; y < shape.height; ++y)
     for (int x = 0; x < shape.width; ++x, out += 3) {
-      const int from = mirror ? shape.width - 1 - x : x;
+      const int from = shape.width - 1 - x;
       std::copy_n(rgb + std::int64_t{3} * (y * shape.width + from), 3, out);
     }
 }
@@ -193,7 +197,7 @@ void ExtractOptions::describe(OptionsBuilder<ExtractOptions>& o) {
            "embeddings of unit length, or as they are (none); default: what the model says",
            {"unit", "none"});
   o.field("micro_batch", &ExtractOptions::micro_batch,
-          "images that go through the network together, default: 8, or 64 on a card; decides the "
+          "images that go through the network together, default: 8, or 256 on a card; decides the "
           "last bits of a model whose operations are not all this library's own",
           1, 1024);
   o.choice(
@@ -226,7 +230,7 @@ std::unique_ptr<BatchModel> make_batch_model(const Model& model, const ExtractOp
 }
 
 int micro_batch_of(const ExtractOptions& options, std::string_view device) {
-  return options.micro_batch.value_or(device == "cpu" ? kMicroBatch : 64);
+  return options.micro_batch.value_or(device == "cpu" ? kMicroBatch : 256);
 }
 
 ExtractOptions resolved_options(const ExtractOptions& options, const BatchModelInfo& info) {

@@ -22,7 +22,7 @@ struct ExtractOptions {
   // Unset: what the model says.
   std::optional<std::string> flip;
   std::optional<std::string> normalization;
-  // Unset: kMicroBatch on the processor, 64 on a card.
+  // Unset: kMicroBatch on the processor, 256 on a card.
   std::optional<int> micro_batch;
   std::string precision = "float32";
   std::string device = "cpu";

@@ -5,12 +5,16 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdint>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "facebench/core/devices.h"
 #include "facebench/core/error.h"
+#include "facebench/embedding/pixel_input.h"
 #include "facebench/nn/internal/aten.h"
 #include "facebench/nn/torch_arithmetic.h"
 #include "facebench/nn/torch_device.h"
@@ -36,28 +40,74 @@ Json facts_of(c10::Device device) {
           {"cudnn", at::detail::getCUDAHooks().versionCuDNN()}};
 }
 
+// PixelInput where the network is: the bytes travel, and each becomes the very number that it
+// becomes on the processor.
+class PixelTable {
+ public:
+  PixelTable(const ModelOptions& options, c10::Device device, at::ScalarType dtype)
+      : order_(parse_color_order(options.color)) {
+    const PixelInput pixels(options.color, options.mean, options.std);
+    std::array<std::uint8_t, 3 * 256> ramp{};  // in luma too a gray pixel is its own value
+    for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<std::uint8_t>(i / 3);
+    at::Tensor numbers = at::empty({256, pixels.channels()}, at::kFloat);
+    pixels.write(ramp.data(), {1, 256}, {}, /*interleaved=*/true, numbers.data_ptr<float>());
+    numbers_ = numbers.flatten().to(device, dtype);
+    channels_ = at::arange(pixels.channels(), at::kInt).to(device);
+  }
+
+  // uint8 (N, H, W, 3), RGB, to (N, C, H, W) that lies in memory as NHWC.
+  at::Tensor apply(const at::Tensor& bytes) const {
+    at::Tensor values = bytes.to(at::kInt);
+    if (order_ == ColorOrder::gray) {
+      const at::Tensor luma = 19595 * values.select(3, 0) + 38470 * values.select(3, 1) +
+                              7471 * values.select(3, 2) + 32768;
+      values = luma.__rshift__(16).unsqueeze(3);
+    } else if (order_ == ColorOrder::bgr) {
+      values = values.flip(3);
+    }
+    const at::Tensor places = values * channels_.size(0) + channels_;
+    return numbers_.index_select(0, places.flatten()).view(places.sizes()).permute({0, 3, 1, 2});
+  }
+
+ private:
+  ColorOrder order_;
+  at::Tensor numbers_, channels_;  // of byte b and channel c: place b * channels + c
+};
+
 class TorchModel : public BatchModel {
  public:
   TorchModel(BatchModelInfo info, Network network, c10::Device device)
-      : BatchModel(std::move(info)), network_(std::move(network)), device_(device) {}
+      : BatchModel(std::move(info)),
+        network_(std::move(network)),
+        device_(device),
+        pixels_(this->info().options, device, network_.dtype()) {}
 
   at::Tensor embed(const at::Tensor& images) const override {
     const c10::InferenceMode inference;
-    std::optional<TorchArithmetic> arithmetic;
-    if (device_.is_cuda()) arithmetic.emplace(/*deterministic=*/true, info().precision == "tf32");
     try {
-      return network_.infer(input_on(images, device_, network_.dtype()), info().options.tap)
-          .flatten(1)
-          .to(at::kCPU, at::kFloat)
-          .contiguous();
+      return embeddings(images).flatten(1).to(at::kCPU, at::kFloat).contiguous();
     } catch (const c10::OutOfMemoryError& e) {
       throw OutOfMemory(info().name, device_.str(), images.size(0), e.what_without_backtrace());
     }
   }
 
  private:
+  // A card has its work when this returns, and other threads hand over theirs while it computes.
+  at::Tensor embeddings(const at::Tensor& images) const {
+    std::unique_lock<std::mutex> alone(mutex_, std::defer_lock);
+    std::optional<TorchArithmetic> arithmetic;
+    if (device_.is_cuda()) {
+      alone.lock();  // how torch computes is a setting of the process
+      arithmetic.emplace(/*deterministic=*/true, info().precision == "tf32");
+    }
+    const at::Tensor bytes = images.to(device_, at::kByte, /*non_blocking=*/true);
+    return network_.infer(pixels_.apply(bytes), info().options.tap);
+  }
+
   Network network_;
   c10::Device device_;
+  PixelTable pixels_;
+  mutable std::mutex mutex_;
 };
 
 }  // namespace
@@ -73,7 +123,7 @@ std::unique_ptr<BatchModel> make_torch_model(const Model& model, std::string_vie
   info.device = where.str();
   info.device_facts = facts_of(where);
   info.precision = precision;
-  info.thread_safe = where.is_cpu();
+  info.raw_bytes = true;
   return std::make_unique<TorchModel>(std::move(info), std::move(network), where);
 }
 
