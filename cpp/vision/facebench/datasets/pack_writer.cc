@@ -300,11 +300,13 @@ PackSummary write_pack(const Dataset& dataset, const Detector* detector, std::st
 
   H5Writer writer(out);
   writer.create_dataset("/images", H5Type::uint8, {n, shape.height, shape.width, 3});
+  Job work = job;
+  work.threads = pack_workers(detector, job);
   {
     Stage stage(job, receiver.stage, n, "images");
     std::mutex writing;
     parallel_for(
-        n, job,
+        n, work,
         [&](std::int64_t i, int worker) {
           Row row = cutter.cut_out(samples[static_cast<std::size_t>(i)]);
           columns.set(static_cast<std::size_t>(i), row);
@@ -445,6 +447,10 @@ PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,
                          const PackOptions& options, const std::filesystem::path& out,
                          const Job& job, const CropReceiver& receiver) {
   return write_pack(dataset, detector, selection, crop, options, out, {}, job, receiver);
+}
+
+int pack_workers(const Detector* detector, const Job& job) {
+  return detector ? detector->callers(job) : job.workers();
 }
 
 PackSummary pack_shard(const Dataset& dataset, const Detector* detector, std::string_view selection,

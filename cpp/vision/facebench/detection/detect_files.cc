@@ -142,39 +142,6 @@ void finish(const ImageFile& file, const Image& image, std::vector<Face>&& faces
   if (!file.drawing.empty()) write_image(file.drawing, draw_faces(image, result.faces));
 }
 
-// For detectors that want several images at once: they are read and drawn on several threads, and
-// found in one call.
-void detect_batches(const Detector& detector, std::span<const ImageFile> files,
-                    const std::function<void(DetectedFile&&)>& take, const Job& job, Stage& stage) {
-  Job silent = job;
-  silent.progress = nullptr;
-  for (std::size_t begin = 0; begin < files.size();) {
-    const auto part =
-        files.subspan(begin, std::min<std::size_t>(detector.batch_size(), files.size() - begin));
-    const auto count = static_cast<std::int64_t>(part.size());
-    std::vector<DetectedFile> results(part.size());
-    std::vector<std::optional<Image>> read_images(part.size());
-    parallel_for(count, job,
-                 [&](std::int64_t i, int) { read_images[i] = read(part[i], results[i]); });
-    std::vector<Image> images;
-    std::vector<std::string> names;
-    std::vector<std::int64_t> whose;
-    for (std::int64_t i = 0; i < count; ++i) {
-      if (!read_images[i]) continue;
-      images.push_back(std::move(*read_images[i]));
-      names.push_back(part[i].name);
-      whose.push_back(i);
-    }
-    std::vector<std::vector<Face>> faces = detector.detect_all(images, names, silent);
-    parallel_for(static_cast<std::int64_t>(whose.size()), job, [&](std::int64_t k, int) {
-      finish(part[whose[k]], images[k], std::move(faces[k]), results[whose[k]]);
-    });
-    for (DetectedFile& result : results) take(std::move(result));
-    begin += part.size();
-    stage.update(static_cast<std::int64_t>(begin));
-  }
-}
-
 std::string csv_rows(const DetectedFile& file) {
   std::string rows;
   for (const Face& face : file.faces) rows += face_csv_record(file.name, face);
@@ -212,12 +179,13 @@ void detect_files(const Detector& detector, std::span<const ImageFile> files,
   for (const ImageFile& file : files) names.push_back(file.name);
   detector.check_samples(names);
   Stage stage(job, "detecting", count, "images");
-  if (detector.batch_size() > 0) return detect_batches(detector, files, take, job, stage);
+  Job calls = job;
+  calls.threads = detector.callers(job);
   std::mutex mutex;
   std::map<std::int64_t, DetectedFile> waiting;  // for one that comes before them
   std::int64_t next = 0;
   parallel_for(
-      count, job,
+      count, calls,
       [&](std::int64_t i, int) {
         DetectedFile result;
         if (const std::optional<Image> image = read(files[i], result))

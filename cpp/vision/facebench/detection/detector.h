@@ -32,8 +32,8 @@ class Detector {
   virtual std::vector<std::vector<Face>> detect_all(std::span<const Image> images,
                                                     std::span<const std::string> sample_ids = {},
                                                     const Job& job = {}) const;
-  // How many images detect_all() should be given at once; 0: it is no faster than single calls.
-  virtual int batch_size() const { return 0; }
+  // How many threads should call detect() at once: a device answers what they ask together.
+  virtual int callers(const Job& job) const { return job.workers(); }
 
   // Throws Error if none of these samples can have a face: if faces come from a file that names
   // none of them. Called once, before a data set is processed.

@@ -13,6 +13,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
+#include "facebench/detection/internal/gathered_calls.h"
 #include "facebench/detection/internal/mtcnn_cascade.h"
 #include "facebench/detection/internal/mtcnn_device.h"
 #include "facebench/detection/internal/mtcnn_networks.h"
@@ -118,7 +119,9 @@ class CudaMtcnn final : public Mtcnn {
   CudaMtcnn(const MtcnnOptions& options, const MtcnnRules& rules, const MtcnnWeights& weights)
       : Mtcnn(options, rules, weights), device_(options, rules, weights) {}
 
-  int batch_size() const override { return 64; }
+  int callers(const Job& job) const override {
+    return std::max(job.workers(), kAtOnce * MtcnnDevice::kStreams);
+  }
 
   Json description() const override {
     Json result = Mtcnn::description();
@@ -135,7 +138,7 @@ class CudaMtcnn final : public Mtcnn {
     std::int64_t left = 0;  // to the processor
     while (result.size() < images.size()) {
       const auto part = images.subspan(
-          result.size(), std::min<std::size_t>(batch_size(), images.size() - result.size()));
+          result.size(), std::min<std::size_t>(kAtOnce, images.size() - result.size()));
       left += append(part, result, job);
       stage.update(static_cast<std::int64_t>(result.size()),
                    left > 0 ? fmt::format("{} on the processor", left) : "");
@@ -145,8 +148,7 @@ class CudaMtcnn final : public Mtcnn {
 
  private:
   std::vector<Face> find(const Image& image, std::string_view name) const override {
-    const Image* const one = &image;
-    MtcnnDevice::Answer answer = std::move(device_.detect({&one, 1}).front());
+    MtcnnDevice::Answer answer = calls_.answer(image);
     if (!answer.fits) return Mtcnn::find(image, name);
     return answer.faces.empty() ? second_look(image) : std::move(answer.faces);
   }
@@ -176,7 +178,13 @@ class CudaMtcnn final : public Mtcnn {
     return misfits;
   }
 
+  static constexpr int kAtOnce = 64;  // images in a call
+
   MtcnnDevice device_;
+  // Threads that each have one image share a call of the device.
+  mutable GatheredCalls<Image, MtcnnDevice::Answer> calls_{
+      [this](std::span<const Image* const> images) { return device_.detect(images); }, kAtOnce,
+      MtcnnDevice::kStreams};
 };
 
 // An address inside the library that this code was linked into.

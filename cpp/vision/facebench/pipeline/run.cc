@@ -208,7 +208,8 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
         const CropOptions crop = resolve_crop(preparation.crop);
         extractor = std::make_unique<CropExtractor>(
             model, ImageShape{static_cast<int>(*crop.height), static_cast<int>(*crop.width)},
-            static_cast<std::int64_t>(dataset.samples.size()), request.extract, job.workers());
+            static_cast<std::int64_t>(dataset.samples.size()), request.extract,
+            pack_workers(detector, job));
         pack_dataset(dataset, detector, preparation.selection, preparation.crop, request.pack,
                      pack_path, job,
                      {.stage = "pack and embed",

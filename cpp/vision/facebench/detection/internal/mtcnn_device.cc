@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <condition_variable>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -95,12 +96,26 @@ std::vector<Face> faces_of_device(const facebench_mtcnn_face*& faces, int count)
 struct MtcnnDevice::State {
   decltype(&facebench_mtcnn_detect) detect;
   decltype(&facebench_mtcnn_close) close;
-  void* detector = nullptr;
   std::string name;
   std::mutex mutex;
+  std::condition_variable returned;
+  std::vector<void*> detectors;  // that no call uses
 
   ~State() {
-    if (detector != nullptr) close(detector);
+    for (void* detector : detectors) close(detector);
+  }
+
+  void* take() {
+    std::unique_lock lock(mutex);
+    returned.wait(lock, [&] { return !detectors.empty(); });
+    void* const detector = detectors.back();
+    detectors.pop_back();
+    return detector;
+  }
+  void give_back(void* detector) {
+    const std::lock_guard lock(mutex);
+    detectors.push_back(detector);
+    returned.notify_one();
   }
 };
 
@@ -116,9 +131,12 @@ MtcnnDevice::MtcnnDevice(const MtcnnOptions& options, const MtcnnRules& rules,
   const CudaDevice& first = cuda.devices.front();
   state_->name = fmt::format("cuda {}.{}", first.compute_major, first.compute_minor);
   std::array<char, 512> reason{};
-  state_->detector = open(first.index, &r, device_layers(weights).data(), reason.data(),
-                          static_cast<int>(reason.size()));
-  if (state_->detector == nullptr) fail(kWhere, reason.data(), kDeviceAdvice);
+  for (int i = 0; i < kStreams; ++i) {
+    void* const detector = open(first.index, &r, device_layers(weights).data(), reason.data(),
+                                static_cast<int>(reason.size()));
+    if (detector == nullptr) fail(kWhere, reason.data(), kDeviceAdvice);
+    state_->detectors.push_back(detector);
+  }
 }
 
 MtcnnDevice::~MtcnnDevice() = default;
@@ -132,13 +150,12 @@ std::vector<MtcnnDevice::Answer> MtcnnDevice::detect(std::span<const Image* cons
   std::vector<facebench_mtcnn_face> faces(images.size() * most);
   std::vector<int> counts(images.size());
   std::array<char, 512> reason{};
-  {
-    const std::lock_guard lock(state_->mutex);
-    if (state_->detect(state_->detector, inputs.data(), static_cast<int>(inputs.size()),
-                       faces.data(), counts.data(), reason.data(),
-                       static_cast<int>(reason.size())) != 0)
-      fail(kWhere, reason.data(), kDeviceAdvice);
-  }
+  void* const detector = state_->take();
+  const int failed =
+      state_->detect(detector, inputs.data(), static_cast<int>(inputs.size()), faces.data(),
+                     counts.data(), reason.data(), static_cast<int>(reason.size()));
+  state_->give_back(detector);
+  if (failed != 0) fail(kWhere, reason.data(), kDeviceAdvice);
   std::vector<Answer> answers;
   const facebench_mtcnn_face* next = faces.data();
   for (const int count : counts) answers.push_back({count >= 0, faces_of_device(next, count)});

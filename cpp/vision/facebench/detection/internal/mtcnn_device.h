@@ -19,10 +19,12 @@ facebench_mtcnn_image device_image(const Image& image);
 // The next `count` faces (none where that is below 0); moves `faces` behind them.
 std::vector<Face> faces_of_device(const facebench_mtcnn_face*& faces, int count);
 
-// MTCNN on the first CUDA device, through libfacebench_cuda. One call at a time is worked on;
-// others wait.
+// MTCNN on the first CUDA device, through libfacebench_cuda. kStreams calls at a time are worked
+// on, so that the device computes one while the processor prepares another; further ones wait.
 class MtcnnDevice {
  public:
+  static constexpr int kStreams = 2;
+
   // Throws Error where there is no CUDA library, driver or device.
   MtcnnDevice(const MtcnnOptions& options, const MtcnnRules& rules, const MtcnnWeights& weights);
   ~MtcnnDevice();

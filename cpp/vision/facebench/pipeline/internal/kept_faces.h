@@ -22,6 +22,7 @@ class KeptFaces final : public Detector {
   void check_samples(std::span<const std::string> sample_ids) const override {
     detector_.check_samples(sample_ids);
   }
+  int callers(const Job& job) const override { return detector_.callers(job); }
   Json description() const override { return detector_.description(); }
 
  private:
