@@ -1,11 +1,13 @@
 // MTCNN's networks on kernels for the processor's instruction set: P-Net in one pass over the rows
 // of a level, two at a time, of which only those that are still needed are kept; R-Net and O-Net
 // crop by crop, so that intermediate values stay in the nearest cache.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
 
 #include "facebench/core/internal/kernel_choice.h"
+#include "facebench/detection/internal/mtcnn_arithmetic.h"
 #include "facebench/detection/internal/mtcnn_kernels.h"
 #include "facebench/detection/internal/mtcnn_networks.h"
 
@@ -13,14 +15,6 @@ namespace facebench {
 namespace {
 
 const MtcnnKernels& kernels_for(Isa isa) { return FACEBENCH_KERNELS(isa, kMtcnnKernels); }
-
-// What each of the four combined rows is multiplied with (mtcnn_kernels.h), of the values of a
-// kernel in its three rows.
-float pair_weight(int part, float g0, float g1, float g2) {
-  if (part >= 2) return part == 2 ? g0 : g2;
-  const double outer = static_cast<double>(g0) + g2;
-  return static_cast<float>((part == 0 ? outer + g1 : outer - g1) / 2);
-}
 
 // A layer in kernel layout, and its memory.
 struct ChannelLayer {
@@ -195,7 +189,7 @@ class FastNetworks final : public MtcnnNetworks {
   void rnet(int count, const Crops& crops, float* probability, float* correction) override {
     run<24, 9 * 64>(count, crops, w_->r4.view, w_->r5.view, {w_->r1.view, w_->r2.view, w_->r3.view},
                     k_.rnet_features, [&](int i, const float* out) {
-                      probability[i] = face_probability(out);
+                      probability[i] = face_probability(out[0], out[1]);
                       std::copy_n(out + 2, 4, correction + 4 * i);
                     });
   }
@@ -205,7 +199,7 @@ class FastNetworks final : public MtcnnNetworks {
     run<48, 9 * 128>(count, crops, w_->o5.view, w_->o6.view,
                      {w_->o1.view, w_->o2.view, w_->o3.view, w_->o4.view}, k_.onet_features,
                      [&](int i, const float* out) {
-                       probability[i] = face_probability(out);
+                       probability[i] = face_probability(out[0], out[1]);
                        std::copy_n(out + 2, 4, correction + 4 * i);
                        std::copy_n(out + 6, 10, landmarks + 10 * i);
                      });
@@ -233,14 +227,10 @@ class FastNetworks final : public MtcnnNetworks {
     const PnetHeads& heads = w_->heads;
     k_.pnet_score(third_.row(y % 2), third_.stride(), columns, heads.score.data(), heads.score_bias,
                   scores_.data());
-    // A cheap bound, slightly too low; the probability decides.
-    const float least = threshold > 0 && threshold < 1
-                            ? std::log(threshold / (1 - threshold)) - 0.01f
-                            : (threshold > 0 ? 1.f : -1e30f);
+    const float least = least_difference(threshold);
     for (int x = 0; x < columns; ++x) {
       if (!(scores_[x] >= least)) continue;
-      const float logits[] = {0, scores_[x]};
-      MtcnnCell cell{x, y, face_probability(logits), {}};
+      MtcnnCell cell{x, y, face_probability(0, scores_[x]), {}};
       if (!(cell.score >= threshold)) continue;
       correct(third_.row(y % 2) + x, cell.correction);
       cells.push_back(cell);

@@ -1,7 +1,9 @@
 // The reference of the fast path: MTCNN's networks as their definition reads.
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "facebench/detection/internal/mtcnn_arithmetic.h"
 #include "facebench/detection/internal/mtcnn_networks.h"
 
 namespace facebench {
@@ -76,9 +78,10 @@ class PlainNetworks final : public MtcnnNetworks {
     std::vector<MtcnnCell> cells;
     for (int y = 0; y < out.height; ++y) {
       for (int x = 0; x < out.width; ++x) {
-        MtcnnCell cell{x, y, face_probability(out.at(y, x)), {}};
+        const float* answer = out.at(y, x);
+        MtcnnCell cell{x, y, face_probability(answer[0], answer[1]), {}};
         if (!(cell.score >= threshold)) continue;
-        std::copy_n(out.at(y, x) + 2, 4, cell.correction);
+        std::copy_n(answer + 2, 4, cell.correction);
         cells.push_back(cell);
       }
     }
@@ -92,7 +95,7 @@ class PlainNetworks final : public MtcnnNetworks {
       crops(i, crop.values.data());
       const Map features = apply(r[2], max_pool(apply(r[1], max_pool(apply(r[0], crop), 3)), 3));
       const Map out = apply(r[4], apply(r[3], features));
-      probability[i] = face_probability(out.at(0, 0));
+      probability[i] = face_probability(out.at(0, 0)[0], out.at(0, 0)[1]);
       std::copy_n(out.at(0, 0) + 2, 4, correction + 4 * i);
     }
   }
@@ -106,7 +109,7 @@ class PlainNetworks final : public MtcnnNetworks {
       const Map third =
           max_pool(apply(o[2], max_pool(apply(o[1], max_pool(apply(o[0], crop), 3)), 3)), 2);
       const Map out = apply(o[5], apply(o[4], apply(o[3], third)));
-      probability[i] = face_probability(out.at(0, 0));
+      probability[i] = face_probability(out.at(0, 0)[0], out.at(0, 0)[1]);
       std::copy_n(out.at(0, 0) + 2, 4, correction + 4 * i);
       std::copy_n(out.at(0, 0) + 6, 10, landmarks + 10 * i);
     }

@@ -28,7 +28,8 @@ enum class AreaRule {
 // so that it need not be in memory as a whole.
 //
 // Sums of whole pixels are exact up to 2^24 (65,793 white pixels) and rounded to single precision
-// beyond. The instruction set decides the last bit, except of rounded values. One thread at a time.
+// beyond. Sets that fuse a * b + c agree to the bit; `plain` has other last bits, except of rounded
+// values. One thread at a time.
 class AreaSampler {
  public:
   // Takes rgb or bgr (three values a pixel) and keeps a reference. Throws std::invalid_argument for

@@ -83,17 +83,19 @@ class Cascade {
     return cells_found;
   }
 
-  // One cell of a level, from the pixels that it sees.
+  // One cell of a level, from the pixels that it sees. They begin in an even row of cells, so that
+  // rows are paired as in the whole level.
   MtcnnCell cell_at(const MtcnnNetworks::LevelRows& rows, int width, int height, int x, int y) {
-    const int left = kStride * x, top = kStride * y;
-    const int columns = std::min(kCell, width - left), count = std::min(kCell, height - top);
+    const int left = kStride * x, top = kStride * (y - y % 2);
+    const int columns = std::min(kCell, width - left);
+    const int count = std::min(kCell + kStride * (y % 2), height - top);
     std::vector<float> row(3 * static_cast<std::size_t>(width));
     const auto part = [&](int j, float* planes, long stride) {
       rows(top + j, row.data(), width);
       for (int c = 0; c < 3; ++c)
         std::copy_n(&row[static_cast<std::size_t>(c) * width + left], columns, planes + c * stride);
     };
-    return networks_.pnet(part, columns, count, 0).front();
+    return networks_.pnet(part, columns, count, 0).back();
   }
 
   std::vector<Candidate<T>> candidates(int width, int height, double scale) {

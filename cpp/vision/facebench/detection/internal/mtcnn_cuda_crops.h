@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "facebench/detection/internal/mtcnn_arithmetic.h"
 #include "facebench/detection/internal/mtcnn_boxes.h"
 #include "facebench/detection/internal/mtcnn_cuda_bodies.h"
 #include "facebench/detection/internal/mtcnn_cuda_nms.h"
@@ -118,7 +119,9 @@ struct CropPixels {
   }
 };
 
-// One strip of pixels of one block of channels of one crop a thread.
+// Part of a column (kSize pairs of rows) or of a row (kSize pixels) of one block of channels of one
+// crop a thread. Threads that read the same values lie near each other.
+template <bool kByPairs, int kSize>
 struct ConvolveCrops {
   CropPart part;
   DeviceLayer layer;
@@ -126,23 +129,29 @@ struct ConvolveCrops {
   const float* in;
   float* out;
 
+  static constexpr int kStrip = kByPairs ? 2 * kSize : kSize;
+  FACEBENCH_BODY int to() const { return side - layer.kernel + 1; }
+  FACEBENCH_BODY int strips() const { return (to() + kStrip - 1) / kStrip; }
   FACEBENCH_BODY long threads() const {
-    const int to = side - layer.kernel + 1;
-    return static_cast<long>(part.lanes) * strips_of(to) * to * layer.blocks;
+    return static_cast<long>(part.lanes) * strips() * to() * layer.blocks;
   }
   FACEBENCH_BODY void operator()(long t) const {
     const int lane = static_cast<int>(t % part.lanes);
     if (!part.has(lane)) return;
     t /= part.lanes;
-    const int to = side - layer.kernel + 1, strips = strips_of(to);
-    const int x = static_cast<int>(t % strips) * kStrip;
-    t /= strips;
-    const int y = static_cast<int>(t % to), block = static_cast<int>(t / to);
-    const long n = part.lanes;
+    const int block = static_cast<int>(t % layer.blocks);
+    t /= layer.blocks;
+    const int begin = static_cast<int>(t / to()) * kStrip, other = static_cast<int>(t % to());
+    const int x = kByPairs ? other : begin, y = kByPairs ? begin : other;
+    const long n = part.lanes, inside = static_cast<long>(side) * side * n;
     const Planes planes{
-        in + (static_cast<long>(y) * side + x) * n + lane, side * side * n, side * n, n,
-        out + (static_cast<long>(y) * to + x) * n + lane,  to * to * n,     to * n,   n};
-    convolve_strip(layer, block, planes, n, n, shorter(kStrip, to - x));
+        in + (static_cast<long>(y) * side + x) * n + lane,  inside,          side * n, n,
+        out + (static_cast<long>(y) * to() + x) * n + lane, to() * to() * n, to() * n, n};
+    const int valid = shorter(kStrip, to() - begin);
+    if constexpr (kByPairs)
+      convolve_pairs<kSize>(layer, block, planes, {3, n, layer.inputs, inside}, valid);
+    else
+      convolve_row<kSize>(layer, block, planes, valid);
   }
 };
 
@@ -181,7 +190,7 @@ struct TakeScores {
     const DeviceCrop& crop = part.crops[part.begin + lane];
     if (crop.empty) return;
     const auto value = [&](int o) { return in[static_cast<long>(o) * part.lanes + lane]; };
-    const float score = 1 / (1 + std::exp(value(0) - value(1)));
+    const float score = face_probability(value(0), value(1));
     if (!(score > threshold)) return;
     const long at = static_cast<long>(crop.image) * images.capacity + crop.slot;
     Candidate<T>& c = images.items[at];

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "facebench/detection/internal/mtcnn_arithmetic.h"
 #include "facebench/detection/internal/mtcnn_cuda_bodies.h"
 #include "facebench/detection/internal/mtcnn_cuda_nms.h"
 
@@ -63,29 +64,41 @@ struct LevelPixels {
   }
 };
 
-// One strip of rows of one block of channels a thread: blocks * (strips of all maps) threads.
+constexpr int kLevelPairs = 4;  // pairs of rows that a thread computes
+FACEBENCH_BODY int level_strips(int height) {
+  return (height + 2 * kLevelPairs - 1) / (2 * kLevelPairs);
+}
+
+// One strip of rows of one block of channels a thread. Threads that read the same values lie near
+// each other: kStrips strips of one block of channels, then those of the next.
 struct ConvolveLevels {
+  static constexpr int kStrips = 128;
   DeviceLayer layer;
   const DeviceMap *in_maps, *out_maps;
   int levels;
-  long strips;
+  long strips;  // of all maps
   const float* in;
   long in_channel;
   float* out;
   long out_channel;
 
+  FACEBENCH_BODY long threads() const {
+    return (strips + kStrips - 1) / kStrips * kStrips * layer.blocks;
+  }
   FACEBENCH_BODY void operator()(long t) const {
-    const int block = static_cast<int>(t / strips);
-    const long strip = t % strips;
+    const int block = static_cast<int>(t / kStrips % layer.blocks);
+    const long strip = t / kStrips / layer.blocks * kStrips + t % kStrips;
+    if (strip >= strips) return;
     const int level = find_map(out_maps, levels, &DeviceMap::strips, strip);
     const DeviceMap &from = in_maps[level], &to = out_maps[level];
     const long at = strip - to.strips;
     const int x = static_cast<int>(at % to.width);
-    const int y = static_cast<int>(at / to.width) * kStrip;
+    const int y = static_cast<int>(at / to.width) * 2 * kLevelPairs;
     const Planes planes{
         in + from.offset + static_cast<long>(y) * from.width + x, in_channel,  from.width, 1,
         out + to.offset + static_cast<long>(y) * to.width + x,    out_channel, to.width,   1};
-    convolve_strip(layer, block, planes, from.width, to.width, shorter(kStrip, to.height - y));
+    convolve_pairs<kLevelPairs>(layer, block, planes, {layer.inputs, in_channel, 3, 1},
+                                shorter(2 * kLevelPairs, to.height - y));
   }
 };
 
@@ -112,15 +125,21 @@ struct PoolLevels {
 
 // P-Net's last layer.
 struct Heads {
-  const float *weights, *bias;  // [32][6]: two logits, four corrections
+  const float *weights, *bias;  // [32][5]: the difference of the logits, four corrections
   const float* in;
   long channel_stride;
 
-  FACEBENCH_BODY void operator()(long t, float* sums) const {
-    for (int o = 0; o < 6; ++o) sums[o] = bias[o];
-    for (int c = 0; c < 32; ++c)
-      for (int o = 0; o < 6; ++o)
-        sums[o] = std::fma(weights[6 * c + o], in[c * channel_stride + t], sums[o]);
+  FACEBENCH_BODY float difference(long t) const {
+    float sum = bias[0];
+    for (int c = 0; c < 32; ++c) sum = std::fma(weights[5 * c], in[c * channel_stride + t], sum);
+    return sum;
+  }
+  // As on the processor, not fused.
+  FACEBENCH_BODY void correct(long t, float* out) const {
+    for (int k = 0; k < 4; ++k) {
+      out[k] = bias[1 + k];
+      for (int c = 0; c < 32; ++c) out[k] += weights[5 * c + 1 + k] * in[c * channel_stride + t];
+    }
   }
 };
 
@@ -131,14 +150,14 @@ struct TakeCells {
   const DeviceMap* maps;
   int levels;
   const double* scales;
-  float threshold;
+  float threshold, least;  // least_difference(threshold)
   bool columns_first;
   Segments<T> out;
 
   FACEBENCH_BODY void operator()(long t) const {
-    float sums[6];
-    heads(t, sums);
-    const float score = 1 / (1 + std::exp(sums[0] - sums[1]));
+    const float difference = heads.difference(t);
+    if (!(difference >= least)) return;
+    const float score = face_probability(0, difference);
     if (!(score >= threshold)) return;
     const int level = find_map(maps, levels, &DeviceMap::offset, t);
     const int slot = take_next(out.counts + level);
@@ -153,7 +172,7 @@ struct TakeCells {
     c.x1 = std::floor(static_cast<T>(2 * x + 12) / scale);
     c.y1 = std::floor(static_cast<T>(2 * y + 12) / scale);
     c.score = score;
-    for (int k = 0; k < 4; ++k) c.correction[k] = sums[2 + k];
+    heads.correct(t, c.correction);
     const long at = static_cast<long>(level) * out.capacity + slot;
     out.items[at] = c;
     out.order[at] = columns_first ? x * map.height + y : y * map.width + x;
@@ -173,9 +192,7 @@ struct MirrorSingle {
     const DeviceMap& map = maps[level];
     const long at = level * out.capacity;
     const int x = map.width - 1 - out.order[at] / map.height, y = out.order[at] % map.height;
-    float sums[6];
-    heads(map.offset + static_cast<long>(y) * map.width + x, sums);
-    for (int k = 0; k < 4; ++k) out.items[at].correction[k] = sums[2 + k];
+    heads.correct(map.offset + static_cast<long>(y) * map.width + x, out.items[at].correction);
   }
 };
 

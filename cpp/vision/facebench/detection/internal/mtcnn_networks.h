@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -49,12 +47,5 @@ using MtcnnNetworksFactory = std::function<std::unique_ptr<MtcnnNetworks>()>;
 MtcnnNetworksFactory plain_mtcnn(const MtcnnWeights& weights);
 // Kernels for an instruction set.
 MtcnnNetworksFactory fast_mtcnn(const MtcnnWeights& weights, Isa isa);
-
-// The second of two softmax outputs.
-inline float face_probability(const float* logits) {
-  const float top = std::max(logits[0], logits[1]);
-  const float no = std::exp(logits[0] - top), yes = std::exp(logits[1] - top);
-  return yes / (no + yes);
-}
 
 }  // namespace facebench

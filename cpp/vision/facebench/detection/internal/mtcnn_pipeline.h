@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "facebench/detection/internal/mtcnn_arithmetic.h"
 #include "facebench/detection/internal/mtcnn_cuda.h"
 #include "facebench/detection/internal/mtcnn_cuda_crops.h"
 #include "facebench/detection/internal/mtcnn_cuda_nms.h"
@@ -75,7 +76,9 @@ class MtcnnPipeline {
       : b_(backend), rules_(rules), sizes_(sizes) {
     for (int i = 0; i < facebench_mtcnn_layers; ++i) {
       weights_.emplace_back(backend);
-      layers_.push_back(i == 3 ? heads(layers[i]) : prepare(layers[i]));
+      layers_.push_back(i == 3                                  ? heads(layers[i])
+                        : layers[i].kernel == 3 && !is_dense(i) ? prepare_pairs(layers[i], i < 3)
+                                                                : prepare(layers[i]));
     }
   }
 
@@ -103,32 +106,58 @@ class MtcnnPipeline {
  private:
   using Array = DeviceArray<Backend>;
 
-  DeviceLayer prepare(const facebench_mtcnn_layer& layer) {
-    const int k = layer.kernel, blocks = (layer.outputs + kChannels - 1) / kChannels;
-    const std::size_t block = static_cast<std::size_t>(layer.inputs) * k * k * kChannels;
-    const std::size_t padded = static_cast<std::size_t>(blocks) * kChannels;
+  // Of R-Net and O-Net the last two layers: one value of the output sees the whole map.
+  static bool is_dense(int layer) { return layer == 7 || layer == 8 || layer >= 13; }
+
+  // Weights in blocks of `channels` outputs, then bias and slope; value(i, o) is weight i of
+  // `cells` of an output.
+  template <class F>
+  DeviceLayer pack(const facebench_mtcnn_layer& layer, bool pairs, int channels, std::size_t cells,
+                   const F& value) {
+    const int blocks = (layer.outputs + channels - 1) / channels;
+    const std::size_t block = cells * channels;
+    const std::size_t padded = static_cast<std::size_t>(blocks) * channels;
     std::vector<float> values(blocks * block + 2 * padded, 0.f);
     for (int o = 0; o < layer.outputs; ++o) {
-      for (int i = 0; i < layer.inputs; ++i)
-        for (int cell = 0; cell < k * k; ++cell)
-          values[o / kChannels * block + (static_cast<std::size_t>(i) * k * k + cell) * kChannels +
-                 o % kChannels] =
-              layer
-                  .weights[(static_cast<std::size_t>(cell) * layer.inputs + i) * layer.outputs + o];
+      for (std::size_t i = 0; i < cells; ++i)
+        values[o / channels * block + i * channels + o % channels] = value(i, o);
       values[blocks * block + o] = layer.bias[o];
       values[blocks * block + padded + o] = layer.slope[o];
     }
     const float* data = weights_.back().of(values);
     const float* bias = data + blocks * block;
-    return {k, layer.inputs, layer.outputs, blocks, data, bias, bias + padded};
+    return {layer.kernel, layer.inputs, layer.outputs, pairs,        channels,
+            blocks,       data,         bias,          bias + padded};
   }
 
-  // P-Net's last layer as it is: [32][6] and the bias.
+  DeviceLayer prepare(const facebench_mtcnn_layer& layer) {
+    return pack(layer, false, kDirectChannels,
+                static_cast<std::size_t>(layer.kernel) * layer.kernel * layer.inputs,
+                [&](std::size_t i, int o) { return layer.weights[i * layer.outputs + o]; });
+  }
+
+  // Sums run over x for each input, or over the inputs for each x.
+  DeviceLayer prepare_pairs(const facebench_mtcnn_layer& layer, bool inputs_first) {
+    const std::size_t n = static_cast<std::size_t>(layer.inputs);
+    return pack(layer, true, kPairChannels, 12 * n, [&](std::size_t i, int o) {
+      const std::size_t part = i / (6 * n) * 2 + i % 2, at = i / 2 % (3 * n);
+      const std::size_t x = inputs_first ? at % 3 : at / n, input = inputs_first ? at / 3 : at % n;
+      const float* g = layer.weights + (x * n + input) * layer.outputs + o;
+      const std::size_t row = 3 * n * layer.outputs;
+      return pair_weight(static_cast<int>(part), g[0], g[row], g[2 * row]);
+    });
+  }
+
+  // P-Net's last layer: [32][5] and the bias, as Heads has them.
   DeviceLayer heads(const facebench_mtcnn_layer& layer) {
-    std::vector<float> values(layer.weights, layer.weights + layer.inputs * layer.outputs);
-    values.insert(values.end(), layer.bias, layer.bias + layer.outputs);
+    std::vector<float> values;
+    for (const float* from : {layer.weights, layer.bias})
+      for (int i = 0; i < (from == layer.bias ? 1 : layer.inputs); ++i, from += layer.outputs) {
+        values.push_back(from[1] - from[0]);
+        values.insert(values.end(), from + 2, from + 6);
+      }
     const float* data = weights_.back().of(values);
-    return {1, layer.inputs, layer.outputs, 1, data, data + layer.inputs * layer.outputs, nullptr};
+    return {1, layer.inputs, 5, false, 5, 1, data, data + 5 * layer.inputs, nullptr};
   }
 
   // --- the plan of a batch ---
@@ -144,7 +173,7 @@ class MtcnnPipeline {
     void add(int map, int width, int height) {
       maps[map].push_back({width, height, pixels[map], strips[map]});
       pixels[map] += static_cast<long>(width) * height;
-      strips[map] += static_cast<long>(width) * strips_of(height);
+      strips[map] += static_cast<long>(width) * level_strips(height);
     }
     int levels() const { return static_cast<int>(scales.size()); }
   };
@@ -271,9 +300,10 @@ class MtcnnPipeline {
             LevelPixels{images, image_of, maps[kLevel], p.levels(), rules_.opencv_area != 0,
                         values[kLevel], p.pixels[kLevel]});
     const auto convolve = [&](int layer, int from, int to) {
-      b_.each(p.strips[to] * layers_[layer].blocks,
-              ConvolveLevels{layers_[layer], maps[from], maps[to], p.levels(), p.strips[to],
-                             values[from], p.pixels[from], values[to], p.pixels[to]});
+      const ConvolveLevels body{layers_[layer], maps[from],   maps[to],
+                                p.levels(),     p.strips[to], values[from],
+                                p.pixels[from], values[to],   p.pixels[to]};
+      b_.each(body.threads(), body);
     };
     convolve(0, kLevel, kConv1);
     b_.each(10 * p.pixels[kPool1],
@@ -282,9 +312,10 @@ class MtcnnPipeline {
     convolve(1, kPool1, kConv2);
     convolve(2, kConv2, kConv3);
     const Heads heads{layers_[3].weights, layers_[3].bias, values[kConv3], p.pixels[kConv3]};
-    b_.each(p.pixels[kConv3],
-            TakeCells<T>{heads, maps[kConv3], p.levels(), scales_.of(p.scales),
-                         rules_.thresholds[0], rules_.columns_first != 0, levels});
+    b_.each(
+        p.pixels[kConv3],
+        TakeCells<T>{heads, maps[kConv3], p.levels(), scales_.of(p.scales), rules_.thresholds[0],
+                     least_difference(rules_.thresholds[0]), rules_.columns_first != 0, levels});
     if (rules_.mirror_single != 0)
       b_.each(p.levels(), MirrorSingle<T>{heads, maps[kConv3], levels});
   }
@@ -325,9 +356,16 @@ class MtcnnPipeline {
     }
     void convolve(int layer) {
       const DeviceLayer& l = p_.layers_[layer];
-      const ConvolveCrops body{part_, l, side_, values_[0], values_[1]};
-      p_.b_.each(body.threads(), body);
-      side_ -= l.kernel - 1;
+      const int to = side_ - l.kernel + 1;
+      if (l.pairs && (to + 9) / 10 * 10 < (to + 7) / 8 * 8)  // fewer rows that nobody needs
+        run<true, 5>(l);
+      else if (l.pairs)
+        run<true, 4>(l);
+      else if (to == 1)
+        run<false, 1>(l);
+      else
+        run<false, 3>(l);
+      side_ = to;
       channels_ = l.outputs;
       std::swap(values_[0], values_[1]);
     }
@@ -341,6 +379,12 @@ class MtcnnPipeline {
     const float* values() const { return values_[0]; }
 
    private:
+    template <bool kByPairs, int kSize>
+    void run(const DeviceLayer& layer) {
+      const ConvolveCrops<kByPairs, kSize> body{part_, layer, side_, values_[0], values_[1]};
+      p_.b_.each(body.threads(), body);
+    }
+
     MtcnnPipeline& p_;
     const CropPart part_;
     float* values_[2];

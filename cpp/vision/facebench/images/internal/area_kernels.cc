@@ -62,6 +62,35 @@ Floats load_floats(const unsigned char* p) {
 }
 #endif
 
+// a * b + c, rounded once where the instruction set can; the compiler would choose which of two
+// products to fuse.
+float fused(float a, float b, float c) {
+#if FACEBENCH_LANES > 4
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+Pixel fused(Pixel a, float b, Pixel c) {
+#if FACEBENCH_LANES > 4
+  return reinterpret_cast<Pixel>(
+      _mm_fmadd_ps(reinterpret_cast<__m128>(a), _mm_set1_ps(b), reinterpret_cast<__m128>(c)));
+#else
+  return a * b + c;
+#endif
+}
+#if FACEBENCH_LANES > 4
+Floats fused(Floats a, float b, Floats c) {
+#if FACEBENCH_LANES == 16
+  return reinterpret_cast<Floats>(
+      _mm512_fmadd_ps(reinterpret_cast<__m512>(a), _mm512_set1_ps(b), reinterpret_cast<__m512>(c)));
+#else
+  return reinterpret_cast<Floats>(
+      _mm256_fmadd_ps(reinterpret_cast<__m256>(a), _mm256_set1_ps(b), reinterpret_cast<__m256>(c)));
+#endif
+}
+#endif
+
 void add_to(float* p, Floats v) { store(p, load(p) + v); }
 
 // Up to kRows rows of kChunks chunks, added to what is there.
@@ -104,10 +133,10 @@ void sum_rows(const unsigned char* top, long stride, int rows, int values, const
 }
 
 // As add_chunks(), the rows weighted: kChunks chunks of rows from `in` to `last`, those between
-// added up in 16 bits.
+// added up in 16 bits. Every value is first row, rows between, last row, in this order.
 template <int kChunks>
 void weigh_chunks(const unsigned char* in, long stride, const unsigned char* last,
-                  const AreaKernels::Weights& w, bool add, float* sums) {
+                  const AreaKernels::Weights& w, float* sums) {
   Shorts parts[2 * kChunks];
 #pragma GCC unroll 8
   for (int k = 0; k < 2 * kChunks; ++k) parts[k] = load_bytes(in + stride + k * kShorts);
@@ -119,59 +148,52 @@ void weigh_chunks(const unsigned char* in, long stride, const unsigned char* las
   for (int k = 0; k < 2 * kChunks; ++k) {
     const unsigned char *top = in + k * kShorts, *bottom = last + k * kShorts;
     float* const out = sums + k * kShorts;
-    Floats a = half<0>(parts[k]) * w.middle, b = half<1>(parts[k]) * w.middle;
-    a += load_floats(top) * w.low + load_floats(bottom) * w.high;
-    b += load_floats(top + kLanes) * w.low + load_floats(bottom + kLanes) * w.high;
-    store(out, add ? load(out) + a : a);
-    store(out + kLanes, add ? load(out + kLanes) + b : b);
+    const Floats a = fused(half<0>(parts[k]), w.middle, load_floats(top) * w.low);
+    const Floats b = fused(half<1>(parts[k]), w.middle, load_floats(top + kLanes) * w.low);
+    store(out, fused(load_floats(bottom), w.high, a));
+    store(out + kLanes, fused(load_floats(bottom + kLanes), w.high, b));
   }
 }
 
 // The same for one to three rows.
 template <int kRowCount>
-void weigh_few(const unsigned char* in, long stride, const AreaKernels::Weights& w, bool add,
-               float* sums) {
+void weigh_few(const unsigned char* in, long stride, const AreaKernels::Weights& w, float* sums) {
 #pragma GCC unroll 4
   for (int k = 0; k < kChunk; k += kLanes) {
     Floats a = load_floats(in + k) * w.low;
-    if (kRowCount == 3) a += load_floats(in + stride + k) * w.middle;
-    if (kRowCount > 1) a += load_floats(in + (kRowCount - 1) * stride + k) * w.high;
-    store(sums + k, add ? load(sums + k) + a : a);
+    if (kRowCount == 3) a = fused(load_floats(in + stride + k), w.middle, a);
+    if (kRowCount > 1) a = fused(load_floats(in + (kRowCount - 1) * stride + k), w.high, a);
+    store(sums + k, a);
   }
 }
 
-void weigh_piece(const unsigned char* in, long stride, int rows, const AreaKernels::Weights& w,
-                 int values, const unsigned char* end, bool add, float* sums) {
-  const long room = end - (in + (rows - 1) * stride);
+void weigh_rows(const unsigned char* in, long stride, int rows, const AreaKernels::Weights& w,
+                int values, const unsigned char* end, float* sums) {
   const unsigned char* const last = in + (rows - 1) * stride;
   int i = 0;
+  if (rows > kRows) {
+    sum_rows(in + stride, stride, rows - 2, values, end, sums);
+    for (; i < values; ++i)
+      sums[i] = fused(last[i], w.high, fused(sums[i], w.middle, w.low * in[i]));
+    return;
+  }
+  const long room = end - last;
   if (rows > 3) {
     for (; i + 4 * kChunk <= values && i + 4 * kChunk <= room; i += 4 * kChunk)
-      weigh_chunks<4>(in + i, stride, last + i, w, add, sums + i);
+      weigh_chunks<4>(in + i, stride, last + i, w, sums + i);
     for (; i < values && i + kChunk <= room; i += kChunk)
-      weigh_chunks<1>(in + i, stride, last + i, w, add, sums + i);
+      weigh_chunks<1>(in + i, stride, last + i, w, sums + i);
   } else {
     const auto few = rows == 1 ? weigh_few<1> : rows == 2 ? weigh_few<2> : weigh_few<3>;
-    for (; i < values && i + kChunk <= room; i += kChunk) few(in + i, stride, w, add, sums + i);
+    for (; i < values && i + kChunk <= room; i += kChunk) few(in + i, stride, w, sums + i);
   }
   for (; i < values; ++i) {
     float sum = w.low * in[i];
     int between = 0;
     for (int r = 1; r < rows - 1; ++r) between += in[r * stride + i];
-    if (rows > 1) sum += w.high * in[(rows - 1) * stride + i] + w.middle * between;
-    sums[i] = add ? sums[i] + sum : sum;
-  }
-}
-
-void weigh_rows(const unsigned char* top, long stride, int rows, const AreaKernels::Weights& w,
-                int values, const unsigned char* end, float* sums) {
-  for (int first = 0; first < rows; first += kRows) {
-    const int count = rows - first < kRows ? rows - first : kRows;
-    const AreaKernels::Weights weights{first == 0          ? w.low
-                                       : first + 1 == rows ? w.high
-                                                           : w.middle,
-                                       w.middle, first + count == rows ? w.high : w.middle};
-    weigh_piece(top + first * stride, stride, count, weights, values, end, first > 0, sums);
+    if (rows > 2) sum = fused(static_cast<float>(between), w.middle, sum);
+    if (rows > 1) sum = fused(last[i], w.high, sum);
+    sums[i] = sum;
   }
 }
 
@@ -180,7 +202,7 @@ Pixel average_column(const float* sums, const AreaKernels::Columns& columns, int
   const float* in = sums + 3L * columns.first[i];
   Pixel sum = load<Pixel>(in);
   for (int k = 1; k < columns.count[i]; ++k) sum += load<Pixel>(in + 3L * k);
-  return sum * (factor * columns.middle[i]) + offset;
+  return fused(sum, factor * columns.middle[i], offset);
 }
 
 Pixel weigh_column(const float* sums, const AreaKernels::Columns& columns, int i, float factor,
@@ -188,13 +210,13 @@ Pixel weigh_column(const float* sums, const AreaKernels::Columns& columns, int i
   const float* in = sums + 3L * columns.first[i];
   const int last = columns.count[i] - 1;
   Pixel sum = load<Pixel>(in) * columns.low[i];
-  if (last > 0) sum += load<Pixel>(in + 3L * last) * columns.high[i];
   if (last > 1) {
     Pixel between = load<Pixel>(in + 3);
     for (int k = 2; k < last; ++k) between += load<Pixel>(in + 3L * k);
-    sum += between * columns.middle[i];
+    sum = fused(between, columns.middle[i], sum);
   }
-  return sum * factor + offset;
+  if (last > 0) sum = fused(load<Pixel>(in + 3L * last), columns.high[i], sum);
+  return fused(sum, factor, offset);
 }
 
 template <Pixel (*column)(const float*, const AreaKernels::Columns&, int, float, Pixel)>
