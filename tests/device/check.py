@@ -28,19 +28,22 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 CHECKS = [
     ("checks", "check_losses", 120),
     ("checks", "check_networks", 180),
+    ("checks", "check_more_networks", 180),
     ("checks", "check_embeddings", 120),
+    ("checks", "check_onnx", 60),
     ("checks", "check_mtcnn", 120),
     ("checks", "check_run", 120),
     ("checks", "check_sanitizer", 100),
     ("checks", "check_training", 120),
     ("checks", "check_graph", 60),
-    ("checks", "check_compiled_inference", 180),
-    ("checks", "check_compiled_training", 180),
+    ("checks", "check_compiled_inference", 150),
+    ("checks", "check_compiled_training", 150),
 ]
 RACES = [
     ("races", "race_mtcnn", 60),
     ("races", "race_heads", 60),
     ("races", "race_embedding", 120),
+    ("races", "race_graph", 40),
     ("races", "race_crops", 60),
     ("races", "race_run", 60),
     ("races", "race_steps", 150),
@@ -75,12 +78,16 @@ def run_stage(module, function, device, dry, told=lambda row: None):
     return result | {"seconds": time.perf_counter() - started}
 
 
-def run_apart(module, function, device, limit):
-    """The same in a process of its own, whose lines are rows and, last, the result."""
+def run_apart(module, function, device, limit, threads):
+    """The same in a process of its own, whose lines are rows and, last, the result. ``threads``:
+    of its arithmetic on the processor."""
+    settings = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
     command = [sys.executable, str(HERE / "check.py"), "--device", device]
     command += ["--stage", f"{module}.{function}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        done = subprocess.run(
+            command, env=settings, capture_output=True, text=True, timeout=limit, check=False
+        )
         printed, error = (
             done.stdout,
             f"it ended with status {done.returncode}: {done.stderr[-2000:]}",
@@ -114,7 +121,10 @@ def main() -> int:
     report = {"dry_run": settings.dry_run, "machine": machine(device), "stages": {}}
     started = time.perf_counter()
 
-    def carry_out(stage):
+    processors = len(os.sched_getaffinity(0))
+    side_by_side = 1 if settings.dry_run else max(1, processors // 2)
+
+    def carry_out(stage, threads=processors):
         module, function, limit = stage
         if settings.only and function not in settings.only:
             return
@@ -124,15 +134,14 @@ def main() -> int:
         elif settings.dry_run:
             result = run_stage(module, function, device, True)
         else:
-            result = run_apart(module, function, device, min(limit, left))
+            result = run_apart(module, function, device, min(limit, left), threads)
         report["stages"][function] = result
         print(f"{function}: {result['status']}", result.get("error", ""), flush=True)
         # What is known so far, should this process be ended.
         settings.out.write_text(json.dumps(dict(report), indent=1))
 
-    side_by_side = 1 if settings.dry_run else max(1, len(os.sched_getaffinity(0)) // 2)
     with ThreadPoolExecutor(side_by_side) as pool:
-        list(pool.map(carry_out, CHECKS))
+        list(pool.map(lambda check: carry_out(check, threads=2), CHECKS))
     for race in RACES:
         carry_out(race)
     bad = [name for name, result in report["stages"].items() if result["status"] == "failed"]

@@ -4,11 +4,13 @@ import importlib.util
 import statistics
 import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
 from contest import contest
-from facebench import detection, embedding, images, losses
+from facebench import detection, embedding, images, losses, nn
+from mtcnn_pictures import face
 
 # Name, side of the images (None: its own), batch.
 STEPS = [
@@ -45,27 +47,32 @@ def seconds(call, device, times):
 
 
 def race_mtcnn(device, dry):
-    """Images a second of MTCNN from the bytes of JPEG files, beside facenet-pytorch where it is."""
-    from mtcnn_pictures import face
-
-    files = [images.encode_jpeg(face(i, size=250).image, 90) for i in range(2 if dry else 256)]
+    """Images a second of MTCNN from JPEG files, beside facenet-pytorch where it is: what it finds
+    in the same photographs of 250 x 250, one after the other, and 64 at once where it can."""
     options = {} if dry else {"device": device}
     ours = detection.make_detector("mtcnn", mode="facenet_pytorch", **options)
+    count = 2 if dry else 1024
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = [images.encode_jpeg(face(i, size=250).image, 90) for i in range(min(count, 64))]
+        for i in range(count):
+            (Path(folder) / f"{i}.jpg").write_bytes(drawn[i % len(drawn)])
 
-    def run():
-        detection.detect([images.decode(f) for f in files], ours)
+        def run():
+            return detection.detect_files(folder, ours)
 
-    result = {"images_per_second": len(files) / seconds(run, device, 1 if dry else 5)}
-    if importlib.util.find_spec("facenet_pytorch") is None:
-        return result | {"facenet_pytorch": "not installed"}
-    from facenet_pytorch import MTCNN
+        result = {"images_per_second": count / seconds(run, device, 1 if dry else 3)}
+        if importlib.util.find_spec("facenet_pytorch") is None:
+            return result | {"facenet_pytorch": "not installed"}
+        from facenet_pytorch import MTCNN
 
-    theirs = MTCNN(keep_all=True, device=device)
+        theirs = MTCNN(keep_all=True, device=device)
+        some = sorted(Path(folder).iterdir())[: 2 if dry else 128]
 
-    def peer():
-        theirs.detect([images.decode(f) for f in files])
+        def peer():
+            for begin in range(0, len(some), 64):
+                theirs.detect([images.read(path) for path in some[begin : begin + 64]])
 
-    return result | {"facenet_pytorch": len(files) / seconds(peer, device, 1 if dry else 5)}
+        return result | {"facenet_pytorch": len(some) / seconds(peer, device, 1 if dry else 3)}
 
 
 def race_steps(device, dry):
@@ -140,23 +147,44 @@ def race_embedding(device, dry):
             yield from contest(name, 64, ("facebench", "pytorch"), precision=precision, **how)
 
 
+def race_graph(device, dry):
+    """Milliseconds of a network's forward pass, eager and replayed as a CUDA graph."""
+    if dry:
+        return
+    for name, batch in (("mobilefacenet", 64), ("mobilefacenet", 256), ("iresnet50", 1)):
+        network = nn.build_network(name)
+        network.to(torch.device(device), torch.bfloat16)
+        network.channels_last()
+        network.eval()
+        pixels = torch.zeros(batch, 3, 112, 112, device=device, dtype=torch.bfloat16)
+        pixels = pixels.contiguous(memory_format=torch.channels_last)
+        with torch.inference_mode():
+            eager = seconds(lambda call=network, x=pixels: call(x), device, 10)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                network(pixels)
+        replayed = seconds(graph.replay, device, 10)
+        yield {"network": name, "batch": batch, "eager": 1000 * eager, "graph": 1000 * replayed}
+
+
 def race_crops(device, dry):
     """Images a second from crops in memory to embeddings, as `facebench embed` makes them."""
-    for name, batch in [("small4", 2)] if dry else [("iresnet50", 256), ("mobilefacenet", 512)]:
+    for name in ("small4",) if dry else ("iresnet50", "mobilefacenet"):
         for precision in ("float32", "bfloat16"):
-            yield from_crops(name, batch, precision, device, dry)
+            for batch in (2,) if dry else (64, 128, 256):
+                yield from_crops(name, batch, precision, device, dry)
 
 
 def from_crops(name, batch, precision, device, dry):
     model = embedding.make_model(name)
-    said, count = model.network_options, batch * (1 if dry else 16)
+    said, count = model.network_options, 4 if dry else 8192
     random = np.random.default_rng(0)
     crops = random.integers(0, 256, (count, said.height, said.width, 3), np.uint8)
     how = embedding.ExtractOptions(
         device=device, executor="torch", precision=precision, micro_batch=batch
     )
     rate = count / seconds(lambda: embedding.extract(model, crops, how), device, 1 if dry else 3)
-    return {"network": name, "precision": precision, "images_per_second": rate}
+    return {"network": name, "precision": precision, "batch": batch, "images_per_second": rate}
 
 
 def race_run(device, dry):

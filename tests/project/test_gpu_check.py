@@ -27,4 +27,5 @@ def test_dry_run(tmp_path):
     stages = report["stages"]
     assert {stage["status"] for stage in stages.values()} == {"ok"}
     assert stages["check_losses"]["found"]["arcface"] < 2e-3
+    assert stages["check_onnx"]["found"]
     assert stages["race_heads"]["found"]["rows"][0]["facebench"] > 0
