@@ -59,7 +59,7 @@ def cards(monkeypatch, tmp_path):
         "get_available_providers": lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"],
         "preload_dlls": lambda: print("Failed to load libcublas.so.12"),
     }
-    cards = SimpleNamespace(**vars(real) | changed, asked=[], starts=True, room=99)
+    cards = SimpleNamespace(**vars(real) | changed, asked=[], starts=True, room=256)
     monkeypatch.setitem(sys.modules, "onnxruntime", cards)
     models = [{"model": "Card A"}, {"model": "Card B"}]
     monkeypatch.setattr(_foreign, "cuda_devices", lambda: {"devices": models})
@@ -82,7 +82,7 @@ def test_a_card_computes_what_is_asked_for(
     found = by(embedder, images, precision=precision)
     said = found.manifest["extract"]
     assert (said["device"], said["precision"]) == (f"cuda:{number}", precision)
-    assert said["micro_batch"] == 64
+    assert said["micro_batch"] == 256
     assert found.manifest["device"] == {"name": name, "provider": "CUDAExecutionProvider"}
     assert found.manifest["model"]["onnxruntime"] == cards.__version__
     assert embedder(images).shape == found.values.shape
