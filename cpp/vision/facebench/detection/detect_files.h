@@ -52,9 +52,9 @@ struct DetectedFile {
   bool operator==(const DetectedFile&) const = default;
 };
 
-// Reads each file (as rgb), finds its faces and draws them, over detector.callers(job) threads; few images
-// are in memory at a time. `take` gets the results in the order of the files, one at a time, on any
-// thread. Throws Error where a drawing cannot be written, and what `take` throws.
+// Reads each file (as rgb), finds its faces and draws them, over detector.callers(job) threads; few
+// images are in memory at a time. `take` gets the results in the order of the files, one at a time,
+// on any thread. Throws Error where a drawing cannot be written, and what `take` throws.
 void detect_files(const Detector& detector, std::span<const ImageFile> files,
                   const std::function<void(DetectedFile&&)>& take, const Job& job = {});
 // The results as a list.
