@@ -3,14 +3,13 @@
 import statistics
 import tempfile
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import torch
-from facebench import nn, timing
+from facebench import timing
 from facebench.engines import ENGINES, absent
 from facebench.engines.engine import noise
-from facebench.timing.step import agrees, graph_dict
+from facebench.timing.step import agrees, export_onnx, graph_dict
 
 
 def contest(network, batch, engines, *, mode, precision, device, times, classes=1000, **sizes):
@@ -24,56 +23,52 @@ def contest(network, batch, engines, *, mode, precision, device, times, classes=
     graph = graph_dict(network, sizes)
     spec = options.to_dict() | {"network_options": sizes, "graph": graph, "threads": 0}
     ours = _make("facebench", spec, None)
-    weights = {n: t.detach().cpu().float().numpy() for n, t in ours._bench.tensors().items()}
+    tensors = {n: t.detach().cpu().float() for n, t in ours._bench.tensors().items()}
+    weights = {n: t.numpy() for n, t in tensors.items()}
     pixels, labels = noise(spec, min(batch, 64))
     wanted = _answers(ours, mode, pixels, labels)
     with tempfile.TemporaryDirectory() as folder:
         spec["onnx"] = f"{folder}/network.onnx"
         if "onnxruntime" in engines:
-            exported = nn.build_network(network, **sizes)
-            exported.load_state_dict(
-                {
-                    n.removeprefix("network."): torch.from_numpy(t)
-                    for n, t in weights.items()
-                    if n.startswith("network.")
-                }
-            )
-            nn.export_onnx(exported, Path(spec["onnx"]), fold=False)
-        rows, made = [], {}
-        for name in engines:
-            row = {"network": network, "batch": batch, "mode": mode, "precision": precision}
-            rows.append(row | {"engine": name})
+            export_onnx(spec, tensors, spec["onnx"])
+        about = {"network": network, "batch": batch, "mode": mode, "precision": precision}
+        rows, made = {name: about | {"engine": name} for name in engines}, {}
+        for name, row in rows.items():
             entry = ENGINES[name]
             if absent(name) or precision not in entry.precisions or mode not in entry.modes:
-                rows[-1]["message"] = f"absent, or has no {mode} in {precision}"
+                row["message"] = f"absent, or has no {mode} in {precision}"
+                continue
+            if name == "facebench":
+                made[name] = ours
                 continue
             try:
-                made[name] = ours if name == "facebench" else _make(name, spec, weights)
-                if name != "facebench":
-                    theirs = _answers(made[name], mode, pixels, labels)
-                    rows[-1]["difference"] = differences = _differences(wanted, theirs)
-                    assert agrees(differences, precision), f"{name} on {network}: {differences}"
+                theirs = _make(name, spec, weights)
+                differences = _differences(wanted, _answers(theirs, mode, pixels, labels))
+                row["difference"] = differences
+                assert agrees(differences, precision), f"{name} on {network}: {differences}"
+                made[name] = theirs
             except Exception as error:
-                made.pop(name, None)
-                rows[-1]["message"] = f"{type(error).__name__}: {error}"[:1000]
+                row["message"] = f"{type(error).__name__}: {error}"[:1000]
     rounds, iterations = times
     medians = {name: [] for name in made}
     for number in range(rounds + 1 if rounds else 0):
         for name, engine in made.items():
-            _forget_peak(device)
-            before = _memory(device)
+            before = _forget_peak(device)
             taken = statistics.median(engine.run(iterations if number else 3)["iteration"])
             if number:
                 medians[name].append(1000 * taken)
-            for row in rows:
-                if row["engine"] == name and device != "cpu":
-                    row["megabytes"] = (torch.cuda.max_memory_allocated() - before) / 1e6
-    for row in rows:
-        if found := medians.get(row["engine"]):
-            row["milliseconds"] = statistics.median(found)
-            row["spread"] = max(found) / min(found) - 1
-            row["images_per_second"] = 1000 * batch / row["milliseconds"]
-    return rows
+            if device != "cpu":
+                peak = torch.cuda.max_memory_allocated()
+                rows[name]["megabytes"] = (peak - before) / 1e6
+    for name, found in medians.items():
+        if found:
+            middle = statistics.median(found)
+            rows[name] |= {
+                "milliseconds": middle,
+                "spread": max(found) / min(found) - 1,
+                "images_per_second": 1000 * batch / middle,
+            }
+    return list(rows.values())
 
 
 def _make(name, spec, weights):
@@ -96,10 +91,9 @@ def _differences(wanted, found):
     }
 
 
-def _forget_peak(device):
-    if device != "cpu":
-        torch.cuda.reset_peak_memory_stats()
-
-
-def _memory(device):
-    return torch.cuda.memory_allocated() if device != "cpu" else 0
+def _forget_peak(device) -> int:
+    """Bytes that are taken now, from which the next peak counts."""
+    if device == "cpu":
+        return 0
+    torch.cuda.reset_peak_memory_stats()
+    return torch.cuda.memory_allocated()

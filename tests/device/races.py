@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from contest import contest
-from facebench import detection, embedding, images, losses, nn
+from facebench import _onnxruntime, detection, embedding, images, losses, nn
 from mtcnn_pictures import face
 
 # Name, side of the images (None: its own), batch.
@@ -211,10 +211,10 @@ def other_chain(root, model, photographs, device):
     from facenet_pytorch import MTCNN
     from PIL import Image
 
-    provider = "CPUExecutionProvider" if device == "cpu" else "CUDAExecutionProvider"
-    if provider not in onnxruntime.get_available_providers():
-        return f"this onnxruntime has no {provider}"
-    session = onnxruntime.InferenceSession(model, providers=[provider])
+    if device != "cpu" and not _onnxruntime.has_cuda():
+        return "this onnxruntime has no CUDA"
+    card = None if device == "cpu" else torch.device(device).index or 0
+    session = _onnxruntime.session(model, onnxruntime.SessionOptions(), card)
     detector = MTCNN(image_size=112, device=device)
     paths = sorted(root.rglob("*.jpg"))[:photographs]
 

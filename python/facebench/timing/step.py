@@ -265,6 +265,17 @@ def _step_fields():
     return [f["name"] for f in full.StepOptions.fields()]
 
 
+def export_onnx(job, tensors, path):
+    """The network of a job as the file that ONNX Runtime's engine takes. ``tensors``: what the
+    job's engines are given, the head's left out."""
+    from facebench import nn
+
+    network = nn.build_network(job["network"], **{**job["network_options"], "classes": 0})
+    state = {n.removeprefix("network."): t for n, t in tensors.items()}
+    network.load_state_dict({n: t for n, t in state.items() if not n.startswith("head.")})
+    nn.export_onnx(network, path, fold=False)
+
+
 class _Reference:
     """This library's weights, outputs and losses, which the engines must reproduce."""
 
@@ -306,14 +317,8 @@ class _Reference:
     def _export_onnx(self, job):
         from safetensors.torch import load_file
 
-        from facebench import nn
-
-        network = nn.build_network(job["network"], **{**job["network_options"], "classes": 0})
-        weights = load_file(self.weights)
-        state = {n.removeprefix("network."): t for n, t in weights.items()}
-        network.load_state_dict({n: t for n, t in state.items() if not n.startswith("head.")})
         try:
-            nn.export_onnx(network, self.onnx, fold=False)
+            export_onnx(job, load_file(self.weights), self.onnx)
         except ImportError:
             self.onnx = ""
 
