@@ -66,7 +66,7 @@ def pack(tmp_path_factory):
     return folder / "faces.h5"
 
 
-def start(host, nodes, pack, out, iterations, *more):
+def start(host, nodes, pack, out, iterations, *more, module=("-m", "facebench", "train")):
     """`facebench train` under torchrun: on the host, one of two, or (None) two processes here."""
     where = ["--standalone", "--nproc-per-node", "2"]
     prefix, environment = [], ENVIRONMENT
@@ -76,8 +76,8 @@ def start(host, nodes, pack, out, iterations, *more):
         where += ["--node-rank", str(nodes.index(host))]
         where += ["--master-addr", "10.99.0.1", "--master-port", PORT]
         environment = ENVIRONMENT | {"GLOO_SOCKET_IFNAME": "cable"}
-    command = [*prefix, sys.executable, "-m", "torch.distributed.run", *where, "-m", "facebench"]
-    command += ["train", "small4.softmax", "--pack", pack, "--out", out, "--threads", "1"]
+    command = [*prefix, sys.executable, "-m", "torch.distributed.run", *where, *module]
+    command += ["small4.softmax", "--pack", pack, "--out", out, "--threads", "1"]
     for setting in ("embedding=16", "batch=16", "lr=0.01", f"iterations={iterations}"):
         command += ["--set", setting]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
@@ -124,3 +124,34 @@ def test_a_lost_host_is_said_and_one_goes_on_alone(hosts, pack, tmp_path):
     assert wait_for_checkpoint(out, alone, after=newest) == newest + 5
     lose(hosts[0])
     alone.communicate()
+
+
+IMPATIENT = """
+import datetime, sys
+import torch
+from facebench.cli import main
+
+torch.distributed.init_process_group("gloo", timeout=datetime.timedelta(seconds=10))
+sys.argv[1:1] = ["train"]
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_host_that_vanishes_is_said_after_the_limit(hosts, pack, tmp_path):
+    """Its cable is cut: no connection is closed, and nothing answers. torch waits half an hour; the
+    group of processes that is there already, with a limit that a test can wait for, is taken."""
+    script = tmp_path / "impatient.py"
+    script.write_text(IMPATIENT)
+    often = ("--checkpoint-every", "5")
+    out = tmp_path / "run"
+    first, second = (
+        start(host, hosts, pack, out, 10**6, *often, module=[script]) for host in hosts
+    )
+    wait_for_checkpoint(out, first, after=5)
+    ip("-n", hosts[1], "link", "set", "cable", "down")
+    output = first.communicate(timeout=120)[0]
+    lose(hosts[1])
+    second.communicate()
+    assert first.returncode == 1
+    assert "process 0 of 2: another process of this training has ended" in output
