@@ -73,6 +73,21 @@ def test_an_error_is_json_where_json_is_asked_for(data, monkeypatch):
     assert said["exit_code"] == 2 and "did you mean 'lfw'?" in said["error"]
 
 
+def test_a_folder_that_is_no_run_is_refused_by_what_it_is(data):
+    assert evaluated(data).exit_code == 0
+    manifest = json.loads((data / "run/run.json").read_text())
+    manifest["content"]["kind"] = "training"
+    (data / "training").mkdir()
+    (data / "training/run.json").write_text(json.dumps(manifest))
+    for folder, reason in {
+        "nowhere": "nowhere: no such run folder",
+        ".": "is not a run folder: it has no run.json",
+        "training": "its 'kind' is 'training', not 'evaluation'",
+    }.items():
+        result = invoke("report", data / folder)
+        assert result.exit_code == 1 and reason in result.stderr
+
+
 def test_the_last_line_says_where_the_report_is(data):
     report = data / "run/report.html"
     assert evaluated(data).stdout.splitlines()[-1] == f"report: {report}"

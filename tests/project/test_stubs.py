@@ -83,12 +83,17 @@ def check(checker, text, folder):
     (folder / "calls.py").write_text(text)
     settings = {"include": ["calls.py"], "extraPaths": [str(PACKAGE.parent)]}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
-    own = ["--cache-dir", str(folder), "--follow-imports=silent", "calls.py"]
-    how = {"mypy": own, "pyright": ["--pythonpath", sys.executable]}[checker]
+    options = ["--cache-dir", str(folder), "--follow-imports=silent", "calls.py"]
+    how = {"mypy": options, "pyright": ["--pythonpath", sys.executable]}[checker]
     found = subprocess.run(
         [sys.executable, "-m", checker, *how],
         cwd=folder,
-        env={"MYPYPATH": str(PACKAGE.parent), "PATH": "", "PYTHONPATH": ":".join(sys.path)},
+        # An installed package is found by itself, and mypy refuses to have it named.
+        env={
+            "MYPYPATH": "" if PACKAGE.parent.name == "site-packages" else str(PACKAGE.parent),
+            "PATH": "",
+            "PYTHONPATH": ":".join(sys.path),
+        },
         capture_output=True,
         text=True,
     )

@@ -373,6 +373,8 @@ TEST(Cfp, MalformedListsAreErrorsWithFileAndLine) {
   std::filesystem::remove(folder / "Split/FP/10/diff.txt");
   EXPECT_ERROR(read_trials(load_protocol("cfp_fp"), {folder.path()}),
                "no folder holds the lists; missing: Split/FP/10/diff.txt");
+  EXPECT_ERROR(read_trials(load_protocol("cfp_fp"), {folder / "nowhere"}),
+               "nowhere: no such folder");
 }
 
 // --- UMDFaces ------------------------------------------------------------------------------------

@@ -245,12 +245,14 @@ Run read_changed_run(const fs::path& folder) {
   run.folder = folder;
   const fs::path path = folder / "run.json";
   if (!is_file(path))
-    fail(folder.string(), "is not a run folder: it has no run.json",
+    fail(folder.string(),
+         is_folder(folder) ? "is not a run folder: it has no run.json" : "no such run folder",
          "Name a folder that 'eval' or 'run' wrote.");
   run.manifest = read_manifest_as_it_is(path);
   const Json& c = run.manifest.content;
-  if (text_at(c, "/kind") != kKind)
-    fail(path.string(), "is not the manifest of an evaluation, by its 'kind'");
+  if (const std::string kind = text_at(c, "/kind"); kind != kKind)
+    fail(path.string(), fmt::format("its 'kind' is '{}', not '{}'", kind, kKind),
+         "Name a folder that 'eval' or 'run' wrote.");
   const auto need = [&](const char* key, bool (Json::*is)() const) {
     if (!c.contains(key) || !(c[key].*is)())
       fail(path.string(), fmt::format("lacks a part of an evaluation's manifest: '{}'", key),
