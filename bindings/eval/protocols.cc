@@ -364,9 +364,6 @@ void bind_result(py::module_& m) {
           "add_note", [](Result& r, std::string note) { r.notes.push_back(note); }, py::arg("note"),
           "A sentence that stands with the notes about the lists.")
       .def(
-          "add_warning", [](Result& r, std::string text) { r.warnings.push_back(std::move(text)); },
-          py::arg("warning"), "A sentence that stands before the numbers.")
-      .def(
           "add_input",
           [](Result& r, const std::string& role, const std::filesystem::path& path) {
             r.inputs.push_back({role, path, sha256_file(path)});
@@ -414,7 +411,6 @@ void bind_evaluation(py::module_& m) {
       },
       py::arg("trials"), py::arg("path"));
   m.def("limited", &limited, py::arg("trials"), py::arg("limit"));
-  m.def("quick_look_warning", &quick_look_warning, py::arg("limit"));
   m.def(
       "evaluate_embeddings",
       [](const ProtocolSpec& s, TrialSet t, const EmbeddingSet& e, const EvaluationOptions& o,

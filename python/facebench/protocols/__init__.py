@@ -368,8 +368,6 @@ def evaluate(
         sample_status = [] if status is None else _sample_status(status)
         raw = _eval.evaluate_scores(spec, trials, scores, sample_status, options, threads, progress)
         role = "scores"
-    if limit is not None:
-        raw.add_warning(_eval.quick_look_warning(limit))
     if distance:
         raw.add_note("The scores given are distances: their signs were turned.")
     if file is not None:

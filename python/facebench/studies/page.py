@@ -515,6 +515,5 @@ def _made_of(content):
     return text_section(
         "Provenance",
         f"Comparisons between rows: {content['replicates']} draws of people, seed "
-        f"{content['seed']}, level {100 * content['level']:g} %. A value leads to its run. Made "
-        f"with facebench {_eval.version()}.",
+        f"{content['seed']}, level {100 * content['level']:g} %. A value leads to its run.",
     )

@@ -31,6 +31,11 @@ const Number* auc_of(const TrackResult& track) {
 
 std::vector<std::string> result_warnings(const Result& r) {
   std::vector<std::string> warnings;
+  if (const std::int64_t limit = r.trials.limit)
+    warnings.push_back(
+        fmt::format("A quick look (limit {0}), not the protocol's numbers: at most {0} comparisons "
+                    "of each list, or {0} images of another track, were taken.",
+                    limit));
   for (std::size_t k = 0; k < r.scores.size(); ++k) {
     const Scores& scores = r.scores[k];
     std::int64_t same = 0;

@@ -223,15 +223,7 @@ TrialSet limited(const TrialSet& trials, std::int64_t limit) {
   if (!cut) return result;
   result = only_units(result, keep, where);
   result.limit = limit;
-  result.notes.push_back(
-      fmt::format("A quick look: at most {} comparisons of each list, or {} images of another "
-                  "track, were taken.",
-                  limit, limit));
   return result;
-}
-
-std::string quick_look_warning(std::int64_t limit) {
-  return fmt::format("A quick look (limit {}): these are not the protocol's numbers.", limit);
 }
 
 }  // namespace facebench

@@ -20,7 +20,5 @@ TrialSet without(const TrialSet& trials, const Exclusion& exclusion);
 // more are left out of the set. Trials that are small enough already stay as they are. Throws as
 // above, and std::invalid_argument for a limit below 1.
 TrialSet limited(const TrialSet& trials, std::int64_t limit);
-// What a result of such trials warns of.
-std::string quick_look_warning(std::int64_t limit);
 
 }  // namespace facebench

@@ -248,8 +248,6 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
     if (from_cache && request.reused) request.reused(what);
 
   Result result = evaluate(trials, embeddings, request.evaluation, job);
-  if (request.limit)
-    result.warnings.insert(result.warnings.begin(), quick_look_warning(*request.limit));
   if (std::string warning = trained_on_warning(model.info(), pack); !warning.empty())
     result.warnings.insert(result.warnings.begin(), std::move(warning));
   if (std::string warning = outside_warning(outside_faces(packed)); !warning.empty())
