@@ -29,7 +29,7 @@ def _lists_like(like, scale, dim, seed, out, threads):
     "facebench data synth --people 40 --images 4 --sheet sheet.png",
     lambda: fields(
         facebench.datasets.SyntheticOptions,
-        *("people", "images", "size", "spread", "protocol", "seed"),
+        *("people", "first_person", "images", "size", "spread", "protocol", "seed"),
         defaults={"people": 40, "images": 4},
     ),
 )
