@@ -93,8 +93,7 @@ void PixelInput::scale(const std::uint8_t* bytes, std::int64_t count, int c, flo
 
 float PixelInput::channel(const float* rgb, int c) const {
   const auto i = static_cast<std::size_t>(c);
-  const double value =
-      gray_ ? (19595.0 * rgb[0] + 38470.0 * rgb[1] + 7471.0 * rgb[2]) / 65536 : rgb[from_[i]];
+  const double value = gray_ ? luma_sum<double>(rgb[0], rgb[1], rgb[2]) / 65536 : rgb[from_[i]];
   return static_cast<float>((value - mean_[i]) / std_[i]);
 }
 
@@ -117,8 +116,7 @@ void PixelInput::write(const std::uint8_t* rgb, const ImageShape& shape, const P
     if (gray_) {  // in 16-bit fixed point, as convert_color
       for (int x = 0; x < width; ++x)
         ordered[static_cast<std::size_t>(x)] = static_cast<std::uint8_t>(
-            (19595U * row[3 * x] + 38470U * row[3 * x + 1] + 7471U * row[3 * x + 2] + 32768U) >>
-            16);
+            (luma_sum(row[3 * x], row[3 * x + 1], row[3 * x + 2]) + 32768) >> 16);
       scale(ordered.data(), width, 0, out + at);
     } else if (interleaved) {
       if (swapped) {

@@ -59,9 +59,9 @@ class PixelTable {
   at::Tensor apply(const at::Tensor& bytes) const {
     at::Tensor values = bytes.to(at::kInt);
     if (order_ == ColorOrder::gray) {
-      const at::Tensor luma = 19595 * values.select(3, 0) + 38470 * values.select(3, 1) +
-                              7471 * values.select(3, 2) + 32768;
-      values = luma.__rshift__(16).unsqueeze(3);
+      const at::Tensor luma =
+          luma_sum(values.select(3, 0), values.select(3, 1), values.select(3, 2));
+      values = (luma + 32768).__rshift__(16).unsqueeze(3);
     } else if (order_ == ColorOrder::bgr) {
       values = values.flip(3);
     }

@@ -21,7 +21,7 @@ std::size_t checked_size(int width, int height, int channels) {
 }
 
 std::uint8_t luma(int r, int g, int b) {
-  return static_cast<std::uint8_t>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
+  return static_cast<std::uint8_t>((luma_sum(r, g, b) + 32768) >> 16);
 }
 
 constexpr std::array<std::string_view, 3> kColorOrders{"rgb", "bgr", "gray"};

@@ -39,8 +39,15 @@ struct Image {
 // Throws std::invalid_argument where `data` is not width * height * channels() bytes, or is empty.
 void check_image(const Image& image);
 
-// The same picture in another order. Grey is (19595 R + 38470 G + 7471 B + 32768) / 65536: ITU-R
-// BT.601 luma in 16-bit fixed point; grey to colour repeats the value.
+// 65536 times the grey of a colour: ITU-R BT.601 luma in 16-bit fixed point. A channel is an
+// integer, a double or a tensor of integers.
+template <class Channel>
+auto luma_sum(const Channel& r, const Channel& g, const Channel& b) {
+  return 19595 * r + 38470 * g + 7471 * b;
+}
+
+// The same picture in another order. Grey is luma_sum / 65536, rounded; grey to colour repeats the
+// value.
 Image convert_color(const Image& image, ColorOrder order);
 Image convert_color(Image&& image, ColorOrder order);
 
