@@ -88,7 +88,6 @@ struct Step {
 
 struct Plan {
   const InferenceKernels* kernels = nullptr;
-  long lanes = 0;  // of the kernels
   std::vector<ValueShape> values;
   std::vector<Place> places;  // by value
   std::vector<Home> homes;
@@ -96,6 +95,7 @@ struct Plan {
   int result = -1;
   Shape result_shape;
   long arena = 0;  // floats of one image
+  long lanes() const { return kernels->lanes; }
   const ConvKernel& conv_kernel(const Step& step) const {
     return *kernels->conv[static_cast<int>(step.precision)];
   }

@@ -39,7 +39,7 @@ class MemoryPlanner {
 
  private:
   long blocks(int value) const {
-    return (plan_.values[at_index(value)].channels + plan_.lanes - 1) / plan_.lanes;
+    return (plan_.values[at_index(value)].channels + plan_.lanes() - 1) / plan_.lanes();
   }
 
   void give_home(int value) {
@@ -144,7 +144,7 @@ class MemoryPlanner {
   void set_offsets() {
     std::vector<std::size_t> order(plan_.homes.size());
     std::iota(order.begin(), order.end(), 0);
-    const long lanes = plan_.lanes;
+    const long lanes = plan_.lanes();
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return plan_.homes[a].size(lanes) > plan_.homes[b].size(lanes);
     });
@@ -236,7 +236,6 @@ std::optional<Plan> make_plan(const Graph& graph, std::span<const std::vector<at
   const c10::NoGradGuard no_grad;
   Plan plan;
   plan.kernels = &kernels;
-  plan.lanes = kernels.lanes;
   if (!plan_steps(graph, layers, result, plan)) return std::nullopt;
   for (Step& step : plan.steps) {
     set_precision(graph, precision, ranges, step);

@@ -118,7 +118,7 @@ class StepPlanner {
         step.residual = value(n.inputs[0] == end ? n.inputs[1] : n.inputs[0]);
         step.residual_first = step.activation == Activation::none;
       } else if (n.op == Op::mfm && sums && plain && !step.larger_of_two && step.groups == 1 &&
-                 shape(next).channels % plan_.lanes == 0) {
+                 shape(next).channels % plan_.lanes() == 0) {
         step.larger_of_two = true;
       } else if (n.op == Op::scale && sums && plain && !step.larger_of_two) {
         step.factor *= std::get<ScaleOptions>(n.options).factor;
@@ -197,7 +197,7 @@ class StepPlanner {
         step.residual = value(n.inputs[1]);
         return finish(std::move(step));
       case Op::mfm:
-        if (shape(i).channels % plan_.lanes != 0) return false;
+        if (shape(i).channels % plan_.lanes() != 0) return false;
         step.kind = StepKind::larger;
         add(std::move(step), i);
         return step.in != 0;
@@ -221,7 +221,7 @@ class StepPlanner {
       const ValueShape& s = shape(n.inputs[k]);
       if (value(n.inputs[k]) == 0) return false;
       if (n.shape.size() == 1 && s.height * s.width != 1) return false;
-      if (k + 1 < n.inputs.size() && s.channels % plan_.lanes != 0) return false;
+      if (k + 1 < n.inputs.size() && s.channels % plan_.lanes() != 0) return false;
     }
     return true;
   }
@@ -243,8 +243,8 @@ class StepPlanner {
     step.kind = StepKind::conv;
     if (o.groups == in.channels && o.out == in.channels && o.groups > 1)
       step.kind = StepKind::depthwise;
-    else if (o.groups > 1 &&
-             ((in.channels / o.groups) % plan_.lanes != 0 || (o.out / o.groups) % plan_.lanes != 0))
+    else if (o.groups > 1 && ((in.channels / o.groups) % plan_.lanes() != 0 ||
+                              (o.out / o.groups) % plan_.lanes() != 0))
       return false;
     return finish(std::move(step));
   }
@@ -338,7 +338,7 @@ int choose_winograd(const Graph& graph, const Plan& plan, const Step& step) {
   const ValueShape& out = plan.values[at_index(step.result())];
   if (step.kind != StepKind::conv || graph.nodes()[at_index(step.node)].inputs[0] == 0 ||
       step.groups != 1 || step.stride != Size2(1) || step.dilation != Size2(1) ||
-      in.channels % plan.lanes != 0 || step.precision == InferencePrecision::int8)
+      in.channels % plan.lanes() != 0 || step.precision == InferencePrecision::int8)
     return -1;
   int chosen = -1;
   for (int form = 0; form < kWinogradForms; ++form) {

@@ -190,7 +190,7 @@ at::Tensor linear_weights(const at::Tensor& w, const ValueShape& in, long lanes)
 }  // namespace
 
 void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan, Step& step) {
-  const long lanes = plan.lanes;
+  const long lanes = plan.lanes();
   const auto fill = [&](at::Tensor& t) {
     if (!t.defined()) return;
     const auto size = t.numel(), whole = (size + lanes - 1) / lanes * lanes;

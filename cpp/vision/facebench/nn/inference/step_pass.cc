@@ -66,7 +66,7 @@ void StepPass::run(const Step& step, const std::vector<float*>& arenas, std::int
 void StepPass::read(int value, float* arena, float* out) const {
   const BlockView v = view(value, arena);
   const ValueShape& s = shape(value);
-  const long lanes = plan_.lanes;
+  const long lanes = plan_.lanes();
   for (long c = 0; c < s.channels; ++c)
     for (long y = 0; y < s.height; ++y) {
       const float* from = v.data + c / lanes * v.block + y * v.row + c % lanes;
@@ -77,16 +77,16 @@ void StepPass::read(int value, float* arena, float* out) const {
 BlockView StepPass::view(int value, float* arena) const {
   if (value < 0) return {};
   const Home& h = home(value);
-  const long row = h.row(plan_.lanes), block = h.block(plan_.lanes);
+  const long row = h.row(plan_.lanes()), block = h.block(plan_.lanes());
   const long first = plan_.places[at_index(value)].first_block;
-  return {arena + h.offset + first * block + h.top * row + h.left * plan_.lanes, block, row};
+  return {arena + h.offset + first * block + h.top * row + h.left * plan_.lanes(), block, row};
 }
 
 void StepPass::clear_border(int value, float* arena) const {
   if (value < 0 || !home(value).bordered()) return;
   const Home& h = home(value);
   const BlockView v = view(value, arena);
-  const long lanes = plan_.lanes;
+  const long lanes = plan_.lanes();
   const auto [from, to] = share_of(blocks(value), part_, parts_);
   // The border at the right of a row and that at the left of the next one lie together.
   const long left = h.left * lanes, right = h.right * lanes, width = h.width * lanes;
@@ -100,7 +100,7 @@ void StepPass::clear_border(int value, float* arena) const {
 }
 
 void StepPass::patches(const Step& step, float* arena, std::int64_t image) {
-  const long lanes = plan_.lanes;
+  const long lanes = plan_.lanes();
   const long channels = images_.size(1), height = images_.size(2), width = images_.size(3);
   const float* in = images_.const_data_ptr<float>() + image * images_.stride(0);
   const BlockView out = view(step.out, arena);
@@ -160,7 +160,7 @@ void StepPass::set_slab(ConvWork& w, const Step& step, const Slab& slab) const {
     w.begin = words_of(step.begin) + slab.vectors;
     w.scale = floats_of(step.sum_scale) + slab.vectors;
   }
-  const long c = slab.first_block * plan_.lanes;
+  const long c = slab.first_block * plan_.lanes();
   const auto from = [&](const at::Tensor& t) { return t.defined() ? floats_of(t) + c : nullptr; };
   w.activation = {step.activation, from(step.slope)};
   w.affine_activation = {step.affine_activation, from(step.affine_slope)};
@@ -181,7 +181,7 @@ void StepPass::conv(const Step& step, const std::vector<float*>& arenas) {
     ys = share_of(rows, part_, parts_);
   long chunk = ys.second - ys.first;
   if (step.weights.numel() <= kCacheWeights) {
-    const long in_row = step.flat ? w.width * plan_.lanes : home(step.in).row(plan_.lanes);
+    const long in_row = step.flat ? w.width * plan_.lanes() : home(step.in).row(plan_.lanes());
     const long of_row = in_row * step.in_blocks * step.stride.height;
     chunk = std::clamp(kCacheFloats / of_row / 2 * 2, 2L, std::max(chunk, 2L));
   }
@@ -211,7 +211,7 @@ void StepPass::conv(const Step& step, const std::vector<float*>& arenas) {
 
 BlockView StepPass::input_rows(const Step& step, const ConvWork& w, float* arena, long from,
                                long to, std::size_t i, std::size_t images) const {
-  const long lanes = plan_.lanes;
+  const long lanes = plan_.lanes();
   BlockView in = view(step.in, arena);
   if (step.flat) in.row = w.width * lanes;
   in.data -= step.padding.top * in.row + step.padding.left * lanes;
@@ -244,7 +244,7 @@ void StepPass::winograd(const Step& step, const std::vector<float*>& arenas) {
   std::vector<Strip> strips;
   long filled = 0;
   const long fit =
-      std::clamp(kInputFloats / (form.parts * step.in_blocks * plan_.lanes), kTiles, 2 * kTiles);
+      std::clamp(kInputFloats / (form.parts * step.in_blocks * plan_.lanes()), kTiles, 2 * kTiles);
   const long count = (ts.second - ts.first) * static_cast<long>(arenas.size());
   const long passes = std::max(1L, (count + fit / 2) / fit);
   const long most = (count + passes - 1) / passes;
@@ -264,7 +264,7 @@ void StepPass::winograd(const Step& step, const std::vector<float*>& arenas) {
 
 void StepPass::winograd_strips(const Step& step, const std::vector<Strip>& strips,
                                std::pair<long, long> slabs, long across, long tiles) {
-  const long lanes = plan_.lanes;
+  const long lanes = plan_.lanes();
   const ValueShape& out = shape(step.result());
   const WinogradForm& form = kWinogradForm[step.winograd];
   WinogradWork v;
@@ -318,7 +318,7 @@ void StepPass::point(ConvWork& w, const Step& step, const Slab& slab, float* are
   const auto of = [&](int value, long block) {
     BlockView v = view(value, arena);
     if (!v.data) return v;
-    if (step.flat) v.row = w.width * plan_.lanes;
+    if (step.flat) v.row = w.width * plan_.lanes();
     v.data += block * v.block;
     return v;
   };
@@ -331,7 +331,7 @@ void StepPass::point(ConvWork& w, const Step& step, const Slab& slab, float* are
 }
 
 void StepPass::linear(const Step& step, const std::vector<float*>& arenas) {
-  const long lanes = plan_.lanes, count = static_cast<long>(arenas.size());
+  const long lanes = plan_.lanes(), count = static_cast<long>(arenas.size());
   const ValueShape& in = shape(step.in);
   const long out_blocks = blocks(step.out);
   const long pixels = step.in_blocks * count;
@@ -371,8 +371,8 @@ void StepPass::linear(const Step& step, const std::vector<float*>& arenas) {
 void StepPass::depthwise(const Step& step, float* arena) {
   DepthwiseWork w;
   w.in = view(step.in, arena);
-  w.window = window(step, w.in, plan_.lanes);
-  w.in.data -= step.padding.top * w.in.row + step.padding.left * plan_.lanes;
+  w.window = window(step, w.in, plan_.lanes());
+  w.in.data -= step.padding.top * w.in.row + step.padding.left * plan_.lanes();
   w.weights = floats_of(step.weights);
   w.bias = floats_of(step.bias);
   w.activation = {step.activation, floats_of(step.slope)};

@@ -49,8 +49,10 @@ class StepPass {
   }
   const ConvKernel& kernel(const Step& step) const { return plan_.conv_kernel(step); }
   // Of a block's pixel.
-  long words(const Step& step) const { return plan_.lanes / kernel(step).per_word; }
-  long blocks(int value) const { return (shape(value).channels + plan_.lanes - 1) / plan_.lanes; }
+  long words(const Step& step) const { return plan_.lanes() / kernel(step).per_word; }
+  long blocks(int value) const {
+    return (shape(value).channels + plan_.lanes() - 1) / plan_.lanes();
+  }
   BlockView view(int value, float* arena) const;
 
   void clear_border(int value, float* arena) const;
