@@ -82,9 +82,12 @@ static Graph with_batch_norm_eps(const Graph& graph, double eps) {
 }
 
 Graph build_graph(std::string_view name, const NetworkOptions& options) {
-  const NetworkOptions resolved = resolve_network_options(name, options);
-  Graph graph = networks().at(name).build(resolved);
-  return resolved.batch_norm_eps ? with_batch_norm_eps(graph, *resolved.batch_norm_eps) : graph;
+  const NetworkOptions o = resolve_network_options(name, options);
+  Graph graph;
+  const Value input =
+      o.words ? graph.words(*o.words, *o.vocabulary) : graph.input(o.channels, *o.height, *o.width);
+  networks().at(name).build(graph, input, o);
+  return o.batch_norm_eps ? with_batch_norm_eps(graph, *o.batch_norm_eps) : graph;
 }
 
 Network build_network(std::string_view name, const NetworkOptions& options,

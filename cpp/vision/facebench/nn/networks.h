@@ -48,7 +48,8 @@ struct NetworkEntry {
   // library whose flavour it is.
   double aux_weight = 0;
   bool scalable = false;  // whether channel_multiplier may differ from 1
-  Graph (*build)(const NetworkOptions& resolved);
+  // Adds the network behind its input `x`, images or words.
+  void (*build)(Graph& g, Value x, const NetworkOptions& resolved);
 };
 
 const Table<NetworkEntry>& networks();

@@ -6,9 +6,7 @@
 namespace facebench {
 
 // Krizhevsky's network of 2012 as the BVLC prototxt has it: two groups, LRN before pooling.
-static Graph build_alexnet_v1(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_alexnet_v1(Graph& g, Value x, const NetworkOptions& o) {
   const auto pool = [&](Value v) {
     return g.max_pool(v, {.kernel = 3, .stride = 2, .ceil_mode = true});
   };
@@ -21,13 +19,10 @@ static Graph build_alexnet_v1(const NetworkOptions& o) {
   x = conv_relu(g, "conv5", x, {.out = 256, .kernel = 3, .padding = 1, .groups = 2});
   classifier_of_two_hidden_layers(g, g.flatten(pool(x)),
                                   {.fc6 = "fc6", .fc7 = "fc7", .classifier = "fc8"}, o);
-  return g;
 }
 
 // "One weird trick": one column, no LRN; torchvision's layers, any input size through its pooling.
-static Graph alexnet_v2(const NetworkOptions& o, double dropout) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void alexnet_v2(Graph& g, Value x, const NetworkOptions& o, double dropout) {
   const auto pool = [&](Value v) { return g.max_pool(v, {.kernel = 3, .stride = 2}); };
   x = conv_relu(g, "features.0", x, {.out = 64, .kernel = 11, .stride = 4, .padding = 2});
   x = conv_relu(g, "features.3", pool(x), {.out = 192, .kernel = 5, .padding = 2});
@@ -42,16 +37,15 @@ static Graph alexnet_v2(const NetworkOptions& o, double dropout) {
                                    .dropout_first = true,
                                    .dropout = dropout},
                                   o);
-  return g;
 }
-static Graph build_alexnet_v2(const NetworkOptions& o) { return alexnet_v2(o, 0.5); }
-static Graph build_alexnet_s(const NetworkOptions& o) { return alexnet_v2(o, 0); }
+static void build_alexnet_v2(Graph& g, Value x, const NetworkOptions& o) {
+  alexnet_v2(g, x, o, 0.5);
+}
+static void build_alexnet_s(Graph& g, Value x, const NetworkOptions& o) { alexnet_v2(g, x, o, 0); }
 
 // The same in slim: conv4 of 384, no padding where it is "VALID" there, fully connected layers as
 // convolutions (the weights are the same numbers).
-static Graph build_alexnet_v2_slim(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_alexnet_v2_slim(Graph& g, Value x, const NetworkOptions& o) {
   const auto pool = [&](Value v) { return g.max_pool(v, {.kernel = 3, .stride = 2}); };
   x = conv_relu(g, "conv1", x, {.out = 64, .kernel = 11, .stride = 4});
   x = conv_relu(g, "conv2", pool(x), {.out = 192, .kernel = 5, .padding = 2});
@@ -60,7 +54,6 @@ static Graph build_alexnet_v2_slim(const NetworkOptions& o) {
   x = conv_relu(g, "conv5", x, {.out = 256, .kernel = 3, .padding = 1});
   classifier_of_two_hidden_layers(g, g.flatten(pool(x)),
                                   {.fc6 = "fc6", .fc7 = "fc7", .classifier = "fc8"}, o);
-  return g;
 }
 
 std::vector<NetworkEntry> alexnet_networks() {

@@ -15,10 +15,8 @@ Value conv_prelu(Graph& g, const std::string& number, Value x, const ConvOptions
 
 // Unpadded convolutions that widen, each with a pool and residual blocks of two bias-free
 // convolutions behind it. Layer names are those of the authors' prototxt.
-static Graph build_centerloss(const NetworkOptions& o) {
+static void build_centerloss(Graph& g, Value x, const NetworkOptions& o) {
   constexpr int blocks[] = {1, 2, 5, 3};
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
   x = conv_prelu(g, "1a", x, {.out = 32, .kernel = 3, .bias = true});
   for (int stage = 0; stage < 4; ++stage) {
     const std::int64_t width = 64 << stage;
@@ -36,7 +34,6 @@ static Graph build_centerloss(const NetworkOptions& o) {
   x = g.linear("fc5", g.flatten(x), {.out = *o.embedding});
   g.tap("embedding", x);
   tap_logits(g, "fc6", x, o, /*dropout=*/0, /*bias=*/false);
-  return g;
 }
 
 std::vector<NetworkEntry> centerloss_networks() {

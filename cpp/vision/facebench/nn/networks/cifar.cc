@@ -24,9 +24,7 @@ Value basic_block(Graph& g, const std::string& name, Value x, std::int64_t width
 }
 
 // 6 `blocks` + 2 layers: three stages of 16, 32 and 64 channels.
-Graph cifar_resnet(const NetworkOptions& o, int blocks) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+void cifar_resnet(Graph& g, Value x, const NetworkOptions& o, int blocks) {
   x = g.relu(g.batch_norm("bn1", g.conv("conv1", x, {.out = 16, .kernel = 3, .padding = 1})));
   for (int stage = 0; stage < 3; ++stage)
     for (int b = 0; b < blocks; ++b)
@@ -34,18 +32,19 @@ Graph cifar_resnet(const NetworkOptions& o, int blocks) {
                       16 << stage);
   x = tap_embedding(g, g.flatten(g.global_avg_pool(x)), o);
   tap_logits(g, "fc", x, o);
-  return g;
 }
 
 }  // namespace
 
-static Graph build_resnet20_cifar(const NetworkOptions& o) { return cifar_resnet(o, 3); }
-static Graph build_resnet56_cifar(const NetworkOptions& o) { return cifar_resnet(o, 9); }
+static void build_resnet20_cifar(Graph& g, Value x, const NetworkOptions& o) {
+  cifar_resnet(g, x, o, 3);
+}
+static void build_resnet56_cifar(Graph& g, Value x, const NetworkOptions& o) {
+  cifar_resnet(g, x, o, 9);
+}
 
 // cuda-convnet's layers without its response normalisation.
-static Graph build_alexnet_r(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_alexnet_r(Graph& g, Value x, const NetworkOptions& o) {
   const PoolOptions pool{.kernel = 3, .stride = 2};
   x = g.conv("conv1", x, {.out = 32, .kernel = 5, .padding = 2, .bias = true});
   x = g.relu(g.max_pool(x, pool));
@@ -53,14 +52,11 @@ static Graph build_alexnet_r(const NetworkOptions& o) {
   x = g.avg_pool(conv_relu(g, "conv3", x, {.out = 64, .kernel = 5, .padding = 2}), pool);
   x = tap_embedding(g, g.flatten(x), o);
   tap_logits(g, "fc1", x, o);
-  return g;
 }
 
 // The network of TensorFlow's tutorial: two response norms, before and behind the pooling, two
 // hidden layers. TensorFlow's alpha of 0.001 / 9 is not divided by the 9 channels again.
-static Graph build_cifar10_tensorflow(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_cifar10_tensorflow(Graph& g, Value x, const NetworkOptions& o) {
   const LrnOptions norm{.size = 9, .alpha = 0.001};
   const auto pool = [&](Value v) {
     return g.max_pool(v, {.kernel = 3, .stride = 2, .padding = same_padding(g.shape(v), 3, 2)});
@@ -73,14 +69,11 @@ static Graph build_cifar10_tensorflow(const NetworkOptions& o) {
   x = g.relu(g.linear("local4", x, {.out = *o.embedding}));
   g.tap("embedding", x);
   tap_logits(g, "softmax_linear", x, o);
-  return g;
 }
 
 // Caffe's "quick" example: the first pooling before its ReLU, the others average, nothing between
 // the two fully connected layers.
-static Graph build_cifar10_caffe(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_cifar10_caffe(Graph& g, Value x, const NetworkOptions& o) {
   const PoolOptions pool{.kernel = 3, .stride = 2, .ceil_mode = true};
   x = g.conv("conv1", x, {.out = 32, .kernel = 5, .padding = 2, .bias = true});
   x = g.relu(g.max_pool(x, pool));
@@ -89,31 +82,24 @@ static Graph build_cifar10_caffe(const NetworkOptions& o) {
   x = g.linear("ip1", g.flatten(x), {.out = *o.embedding});
   g.tap("embedding", x);
   tap_logits(g, "ip2", x, o);
-  return g;
 }
 
 // Torch's demo, with convolutions that see all of their inputs.
-static Graph build_cifar10_torch(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_cifar10_torch(Graph& g, Value x, const NetworkOptions& o) {
   x = g.max_pool(g.tanh(g.conv("conv1", x, {.out = 16, .kernel = 5, .bias = true})), {});
   x = g.max_pool(g.tanh(g.conv("conv2", x, {.out = 256, .kernel = 5, .bias = true})), {});
   x = g.tanh(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
   g.tap("embedding", x);
   tap_logits(g, "fc2", x, o);
-  return g;
 }
 
 // The tutorial in Theano that Wu et al. took: a few narrow filters.
-static Graph build_cifar10_theano(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_cifar10_theano(Graph& g, Value x, const NetworkOptions& o) {
   x = g.max_pool(conv_relu(g, "conv1", x, {.out = 4, .kernel = 3}), {.kernel = 3, .stride = 3});
   x = g.max_pool(conv_relu(g, "conv2", x, {.out = 8, .kernel = 3}), {});
   x = g.relu(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
   g.tap("embedding", x);
   tap_logits(g, "fc2", x, o);
-  return g;
 }
 
 std::vector<NetworkEntry> cifar_networks() {

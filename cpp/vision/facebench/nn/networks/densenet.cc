@@ -32,10 +32,8 @@ Value transition(Graph& g, const std::string& name, Value x) {
 
 }  // namespace
 
-static Graph build_densenet121(const NetworkOptions& o) {
+static void build_densenet121(Graph& g, Value x, const NetworkOptions& o) {
   constexpr int blocks[] = {6, 12, 24, 16};
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
   x = g.conv("features.conv0", x, {.out = 64, .kernel = 7, .stride = 2, .padding = 3});
   x = g.relu(g.batch_norm("features.norm0", x));
   x = g.max_pool(x, {.kernel = 3, .stride = 2, .padding = 1});
@@ -47,7 +45,6 @@ static Graph build_densenet121(const NetworkOptions& o) {
   x = g.relu(g.batch_norm("features.norm5", x));
   x = tap_embedding(g, g.flatten(g.global_avg_pool(x)), o);
   tap_logits(g, "classifier", x, o);
-  return g;
 }
 
 std::vector<NetworkEntry> densenet_networks() {

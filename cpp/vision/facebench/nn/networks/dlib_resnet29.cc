@@ -34,9 +34,7 @@ constexpr DlibStage kDlibStages[] = {{32, 3}, {64, 4}, {128, 3}, {256, 3}, {256,
 
 }  // namespace
 
-static Graph build_dlib_resnet29(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_dlib_resnet29(Graph& g, Value x, const NetworkOptions& o) {
   x = g.conv("conv1", x, {.out = 32, .kernel = 7, .stride = 2});
   x = g.relu(g.batch_norm("bn1", x, {.eps = 1e-4}));
   x = g.max_pool(x, {.kernel = 3, .stride = 2});
@@ -51,7 +49,6 @@ static Graph build_dlib_resnet29(const NetworkOptions& o) {
   x = g.linear("fc", x, {.out = *o.embedding, .bias = false});
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("classifier", x, {.out = o.classes}));
-  return g;
 }
 
 std::vector<NetworkEntry> dlib_resnet29_networks() {

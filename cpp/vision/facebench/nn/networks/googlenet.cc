@@ -63,8 +63,7 @@ Value blocks(Graph& g, const GoogLeNetFlavour& f, Value x) {
 }  // namespace
 
 // The BVLC prototxt of Caffe: biases instead of batch norm, LRN, a true 5x5.
-static Graph build_googlenet_bvlc(const NetworkOptions& o) {
-  Graph g;
+static void build_googlenet_bvlc(Graph& g, Value x, const NetworkOptions& o) {
   GoogLeNetFlavour f{
       .conv =
           [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
@@ -90,18 +89,15 @@ static Graph build_googlenet_bvlc(const NetworkOptions& o) {
       x = g.relu(g.linear(n + "/fc", g.flatten(x), {.out = 1024}));
       tap_auxiliary(g, head, n + "/classifier", g.dropout(x, 0.7), o);
     };
-  Value x = g.input(o.channels, *o.height, *o.width);
   x = g.lrn(f.pool(f.conv("conv1/7x7_s2", x, 64, 7, 2), 3));
   x = f.conv("conv2/3x3_reduce", x, 64, 1, 1);
   x = f.pool(g.lrn(f.conv("conv2/3x3", x, 192, 3, 1)), 3);
   x = tap_embedding(g, blocks(g, f, x), o);
   tap_logits(g, "loss3/classifier", x, o, /*dropout=*/0.4);
-  return g;
 }
 
 // torchvision's: batch norm, 3x3 where the paper has 5x5.
-static Graph build_googlenet(const NetworkOptions& o) {
-  Graph g;
+static void build_googlenet(Graph& g, Value x, const NetworkOptions& o) {
   GoogLeNetFlavour f{
       .conv =
           [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
@@ -126,18 +122,15 @@ static Graph build_googlenet(const NetworkOptions& o) {
       x = g.relu(g.linear(n + ".fc1", g.flatten(x), {.out = 1024}));
       tap_auxiliary(g, head, n + ".fc2", g.dropout(x, 0.7), o);
     };
-  Value x = g.input(o.channels, *o.height, *o.width);
   x = f.pool(f.conv("conv1", x, 64, 7, 2), 3);
   x = f.conv("conv2", x, 64, 1, 1);
   x = f.pool(f.conv("conv3", x, 192, 3, 1), 3);
   x = tap_embedding(g, blocks(g, f, x), o);
   tap_logits(g, "fc", x, o, /*dropout=*/0.2);
-  return g;
 }
 
 // TensorFlow slim's inception_v1: padding "SAME", batch norm without scale, no auxiliary heads.
-static Graph build_googlenet_slim(const NetworkOptions& o) {
-  Graph g;
+static void build_googlenet_slim(Graph& g, Value x, const NetworkOptions& o) {
   const GoogLeNetFlavour f{
       .conv =
           [&](const std::string& name, Value x, std::int64_t out, std::int64_t kernel,
@@ -165,13 +158,11 @@ static Graph build_googlenet_slim(const NetworkOptions& o) {
       .five_kernel = 3,
       .last_pool_kernel = 2,
       .auxiliary = nullptr};
-  Value x = g.input(o.channels, *o.height, *o.width);
   x = f.pool(f.conv("Conv2d_1a_7x7", x, 64, 7, 2), 3);
   x = f.conv("Conv2d_2b_1x1", x, 64, 1, 1);
   x = f.pool(f.conv("Conv2d_2c_3x3", x, 192, 3, 1), 3);
   x = tap_embedding(g, blocks(g, f, x), o);
   tap_logits(g, "Logits.Conv2d_0c_1x1", x, o, /*dropout=*/0.2);
-  return g;
 }
 
 std::vector<NetworkEntry> googlenet_networks() {

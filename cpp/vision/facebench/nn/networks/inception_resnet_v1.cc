@@ -62,9 +62,7 @@ Value mixed_7a(Graph& g, Value x) {
 }  // namespace
 
 // As facenet and its PyTorch port have it; names are the port's.
-static Graph build_inception_resnet_v1(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_inception_resnet_v1(Graph& g, Value x, const NetworkOptions& o) {
   x = conv(g, "conv2d_1a", x, 32, 3, 2);
   x = conv(g, "conv2d_2a", x, 32, 3, 1, /*padded=*/false);
   x = conv(g, "conv2d_2b", x, 64, 3);
@@ -89,7 +87,6 @@ static Graph build_inception_resnet_v1(const NetworkOptions& o) {
   x = g.batch_norm("last_bn", x, {.eps = 0.001});
   g.tap("embedding", x);
   tap_logits(g, "logits", x, o);
-  return g;
 }
 
 std::vector<NetworkEntry> inception_resnet_v1_networks() {

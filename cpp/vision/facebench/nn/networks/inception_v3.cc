@@ -82,10 +82,8 @@ class InceptionV3 {
   std::string block_;
 };
 
-Graph inception_v3(const NetworkOptions& o, bool scale) {
-  Graph g;
+void inception_v3(Graph& g, Value x, const NetworkOptions& o, bool scale) {
   InceptionV3 net(g, scale);
-  Value x = g.input(o.channels, *o.height, *o.width);
   x = net.conv("Conv2d_1a_3x3", x, 32, 3, 2);
   x = net.conv("Conv2d_2a_3x3", x, 32, 3, 1, /*padded=*/false);
   x = net.halve(net.conv("Conv2d_2b_3x3", x, 64, 3));
@@ -110,14 +108,17 @@ Graph inception_v3(const NetworkOptions& o, bool scale) {
   x = net.e("Mixed_7c", x);
   x = tap_embedding(g, g.flatten(g.global_avg_pool(x)), o);
   tap_logits(g, "fc", x, o, scale ? 0.5 : 0.2);
-  return g;
 }
 
 }  // namespace
 
-static Graph build_inception_v3(const NetworkOptions& o) { return inception_v3(o, true); }
+static void build_inception_v3(Graph& g, Value x, const NetworkOptions& o) {
+  inception_v3(g, x, o, true);
+}
 // Slim's batch norms have no scale, and it drops a fifth rather than half.
-static Graph build_inception_v3_slim(const NetworkOptions& o) { return inception_v3(o, false); }
+static void build_inception_v3_slim(Graph& g, Value x, const NetworkOptions& o) {
+  inception_v3(g, x, o, false);
+}
 
 std::vector<NetworkEntry> inception_v3_networks() {
   constexpr const char* kInceptionV3 =

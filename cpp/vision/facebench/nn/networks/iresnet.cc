@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <array>
 #include <string>
 #include <vector>
@@ -22,9 +25,7 @@ Value block(Graph& g, const std::string& name, Value x, std::int64_t width, std:
   return g.add(y, x);
 }
 
-Graph iresnet(const NetworkOptions& o, const std::array<int, 4>& blocks) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+void iresnet(Graph& g, Value x, const NetworkOptions& o, const std::array<int, 4>& blocks) {
   x = g.conv("conv1", x, {.out = 64, .kernel = 3, .padding = 1});
   x = g.prelu("prelu", g.batch_norm("bn1", x));
   for (int stage = 0; stage < 4; ++stage)
@@ -36,43 +37,27 @@ Graph iresnet(const NetworkOptions& o, const std::array<int, 4>& blocks) {
   x = g.batch_norm("features", x, {.scale = false});
   g.tap("embedding", x);
   tap_logits(g, "classifier", x, o, /*dropout=*/0, /*bias=*/false);
-  return g;
+}
+
+template <int... kBlocks>
+NetworkEntry iresnet_of(const char* name) {
+  return {
+      .name = name,
+      .doc = fmt::format("improved residual blocks {}, PReLU, FC, batch norm: the usual network "
+                         "of CosFace and ArcFace",
+                         fmt::join(std::array{kBlocks...}, "-")),
+      .source =
+          "Deng et al., \"ArcFace\", CVPR 2019, section 3.1; insightface's PyTorch "
+          "networks",
+      .defaults = {.height = 112, .width = 112, .embedding = 512},
+      .build = [](Graph& g, Value x, const NetworkOptions& o) { iresnet(g, x, o, {kBlocks...}); }};
 }
 
 }  // namespace
 
-static Graph build_iresnet18(const NetworkOptions& o) { return iresnet(o, {2, 2, 2, 2}); }
-static Graph build_iresnet34(const NetworkOptions& o) { return iresnet(o, {3, 4, 6, 3}); }
-static Graph build_iresnet50(const NetworkOptions& o) { return iresnet(o, {3, 4, 14, 3}); }
-static Graph build_iresnet100(const NetworkOptions& o) { return iresnet(o, {3, 13, 30, 3}); }
-
 std::vector<NetworkEntry> iresnet_networks() {
-  constexpr const char* kIResNet =
-      "Deng et al., \"ArcFace\", CVPR 2019, section 3.1; insightface's PyTorch networks";
-  return {{.name = "iresnet18",
-           .doc = "improved residual blocks 2-2-2-2, PReLU, FC, batch norm: the usual network of "
-                  "CosFace and ArcFace",
-           .source = kIResNet,
-           .defaults = {.height = 112, .width = 112, .embedding = 512},
-           .build = build_iresnet18},
-          {.name = "iresnet34",
-           .doc = "improved residual blocks 3-4-6-3, PReLU, FC, batch norm: the usual network of "
-                  "CosFace and ArcFace",
-           .source = kIResNet,
-           .defaults = {.height = 112, .width = 112, .embedding = 512},
-           .build = build_iresnet34},
-          {.name = "iresnet50",
-           .doc = "improved residual blocks 3-4-14-3, PReLU, FC, batch norm: the usual network of "
-                  "CosFace and ArcFace",
-           .source = kIResNet,
-           .defaults = {.height = 112, .width = 112, .embedding = 512},
-           .build = build_iresnet50},
-          {.name = "iresnet100",
-           .doc = "improved residual blocks 3-13-30-3, PReLU, FC, batch norm: the usual network of "
-                  "CosFace and ArcFace",
-           .source = kIResNet,
-           .defaults = {.height = 112, .width = 112, .embedding = 512},
-           .build = build_iresnet100}};
+  return {iresnet_of<2, 2, 2, 2>("iresnet18"), iresnet_of<3, 4, 6, 3>("iresnet34"),
+          iresnet_of<3, 4, 14, 3>("iresnet50"), iresnet_of<3, 13, 30, 3>("iresnet100")};
 }
 
 }  // namespace facebench

@@ -6,53 +6,41 @@
 namespace facebench {
 
 // LeNet-5 as Caffe's example for MNIST has it: ReLU behind the first fully connected layer alone.
-static Graph build_lenet5(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_lenet5(Graph& g, Value x, const NetworkOptions& o) {
   const PoolOptions pool{.kernel = 2, .stride = 2, .ceil_mode = true};
   x = g.max_pool(g.conv("conv1", x, {.out = 20, .kernel = 5, .bias = true}), pool);
   x = g.max_pool(g.conv("conv2", x, {.out = 50, .kernel = 5, .bias = true}), pool);
   x = g.relu(g.linear("ip1", g.flatten(x), {.out = *o.embedding}));
   g.tap("embedding", x);
   tap_logits(g, "ip2", x, o);
-  return g;
 }
 
 // The same idea in TensorFlow's tutorial "Deep MNIST for experts": wider, ReLU throughout, dropout.
-static Graph build_lenet5_tensorflow(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_lenet5_tensorflow(Graph& g, Value x, const NetworkOptions& o) {
   x = g.max_pool(conv_relu(g, "conv1", x, {.out = 32, .kernel = 5, .padding = 2}), {});
   x = g.max_pool(conv_relu(g, "conv2", x, {.out = 64, .kernel = 5, .padding = 2}), {});
   x = g.relu(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
   g.tap("embedding", x);
   tap_logits(g, "fc2", x, o, 0.5);
-  return g;
 }
 
 // Torch's demo: tanh, and a first pooling of 3x3; digits in 32 x 32.
-static Graph build_lenet5_torch(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_lenet5_torch(Graph& g, Value x, const NetworkOptions& o) {
   x = g.tanh(g.conv("conv1", x, {.out = 32, .kernel = 5, .bias = true}));
   x = g.max_pool(x, {.kernel = 3, .stride = 3, .padding = 1});
   x = g.max_pool(g.tanh(g.conv("conv2", x, {.out = 64, .kernel = 5, .bias = true})), {});
   x = g.tanh(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
   g.tap("embedding", x);
   tap_logits(g, "fc2", x, o);
-  return g;
 }
 
 // Theano's tutorial: Caffe's layers, with tanh behind each pooling and the hidden layer.
-static Graph build_lenet5_theano(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_lenet5_theano(Graph& g, Value x, const NetworkOptions& o) {
   x = g.tanh(g.max_pool(g.conv("conv1", x, {.out = 20, .kernel = 5, .bias = true}), {}));
   x = g.tanh(g.max_pool(g.conv("conv2", x, {.out = 50, .kernel = 5, .bias = true}), {}));
   x = g.tanh(g.linear("fc1", g.flatten(x), {.out = *o.embedding}));
   g.tap("embedding", x);
   tap_logits(g, "fc2", x, o);
-  return g;
 }
 
 std::vector<NetworkEntry> lenet_networks() {

@@ -41,28 +41,22 @@ void finish(Graph& g, const std::string& name, Value x, const NetworkOptions& o)
 
 }  // namespace
 
-static Graph build_lightcnn9(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_lightcnn9(Graph& g, Value x, const NetworkOptions& o) {
   x = pool(g, mfm_conv(g, "features.0", x, 48, 5));
   x = pool(g, group(g, "features.2", x, 96));
   x = pool(g, group(g, "features.4", x, 192));
   x = group(g, "features.6", x, 128);
   x = pool(g, group(g, "features.7", x, 128));
   finish(g, "fc1", x, o);
-  return g;
 }
 
-static Graph build_lightcnn29(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_lightcnn29(Graph& g, Value x, const NetworkOptions& o) {
   x = pool(g, mfm_conv(g, "conv1", x, 48, 5));
   x = pool(g, group(g, "group1", residual_blocks(g, "block1", x, 1), 96));
   x = pool(g, group(g, "group2", residual_blocks(g, "block2", x, 2), 192));
   x = group(g, "group3", residual_blocks(g, "block3", x, 3), 128);
   x = pool(g, group(g, "group4", residual_blocks(g, "block4", x, 4), 128));
   finish(g, "fc", x, o);
-  return g;
 }
 
 std::vector<NetworkEntry> lightcnn_networks() {

@@ -7,14 +7,12 @@ namespace facebench {
 
 // Each word's vector through two layers of LSTM cells, all as wide as the embedding, which is there
 // for each word.
-static Graph build_lstm(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.lookup("lookup", g.words(*o.words, *o.vocabulary), {.width = *o.embedding});
+static void build_lstm(Graph& g, Value x, const NetworkOptions& o) {
+  x = g.lookup("lookup", x, {.width = *o.embedding});
   x = g.lstm("lstm1", x, {.out = *o.embedding});
   x = g.lstm("lstm2", x, {.out = *o.embedding});
   g.tap("embedding", x);
   tap_logits(g, "classifier", x, o);
-  return g;
 }
 
 std::vector<NetworkEntry> lstm_networks() {

@@ -27,9 +27,7 @@ constexpr BottleneckStage kStages[] = {
 
 }  // namespace
 
-static Graph build_mobilefacenet(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_mobilefacenet(Graph& g, Value x, const NetworkOptions& o) {
   x = g.conv("conv1.0", x, {.out = 64, .kernel = 3, .stride = 2, .padding = 1});
   x = g.relu6(g.batch_norm("conv1.1", x));
   x = g.conv("dw_conv.depthwise", x, {.out = 64, .kernel = 3, .padding = 1, .groups = 64});
@@ -50,7 +48,6 @@ static Graph build_mobilefacenet(const NetworkOptions& o) {
   x = g.flatten(g.batch_norm("bn", x));
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("classifier", x, {.out = o.classes, .bias = false}));
-  return g;
 }
 
 std::vector<NetworkEntry> mobilefacenet_networks() {

@@ -77,10 +77,8 @@ Value first_pool(Graph& g, Value x, ResNetFlavour flavour) {
   return g.max_pool(x, o);
 }
 
-Graph resnet(const NetworkOptions& o, const std::array<int, 4>& blocks, bool bottleneck,
-             ResNetFlavour flavour = ResNetFlavour::torchvision) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+void resnet(Graph& g, Value x, const NetworkOptions& o, const std::array<int, 4>& blocks,
+            bool bottleneck, ResNetFlavour flavour) {
   const ConvOptions first = is_small(flavour)
                                 ? ConvOptions{.out = 64, .kernel = 3, .padding = 1}
                                 : ConvOptions{.out = 64, .kernel = 7, .stride = 2, .padding = 3};
@@ -97,71 +95,60 @@ Graph resnet(const NetworkOptions& o, const std::array<int, 4>& blocks, bool bot
   }
   x = tap_embedding(g, g.flatten(g.global_avg_pool(x)), o);
   tap_logits(g, "fc", x, o);
-  return g;
+}
+
+template <ResNetFlavour kFlavour, bool kBottleneck, int... kBlocks>
+void build_resnet(Graph& g, Value x, const NetworkOptions& o) {
+  resnet(g, x, o, {kBlocks...}, kBottleneck, kFlavour);
 }
 
 }  // namespace
 
-static Graph build_resnet18(const NetworkOptions& o) { return resnet(o, {2, 2, 2, 2}, false); }
-static Graph build_resnet50(const NetworkOptions& o) { return resnet(o, {3, 4, 6, 3}, true); }
-static Graph build_resnet101(const NetworkOptions& o) { return resnet(o, {3, 4, 23, 3}, true); }
-static Graph build_resnet50_v1(const NetworkOptions& o) {
-  return resnet(o, {3, 4, 6, 3}, true, ResNetFlavour::msra);
-}
-static Graph build_resnet50_slim(const NetworkOptions& o) {
-  return resnet(o, {3, 4, 6, 3}, true, ResNetFlavour::slim);
-}
-static Graph build_resnet18_small(const NetworkOptions& o) {
-  return resnet(o, {2, 2, 2, 2}, false, ResNetFlavour::small);
-}
-static Graph build_resnet18_small_tensorflow(const NetworkOptions& o) {
-  return resnet(o, {2, 2, 2, 2}, false, ResNetFlavour::small_tensorflow);
-}
-
 std::vector<NetworkEntry> resnet_networks() {
+  using enum ResNetFlavour;
   constexpr const char* kResNet =
       "He et al., \"Deep residual learning for image recognition\", CVPR 2016, table 1";
   return {{.name = "resnet18",
            .doc = "residual blocks of two 3x3 convolutions, torchvision's; pooled features",
            .source = kResNet,
            .defaults = {.height = 224, .width = 224, .embedding = 512},
-           .build = build_resnet18},
+           .build = build_resnet<torchvision, false, 2, 2, 2, 2>},
           {.name = "resnet50",
            .doc = "residual bottlenecks with the stride in the 3x3, torchvision's; pooled features",
            .source = kResNet,
            .defaults = {.height = 224, .width = 224, .embedding = 2048},
-           .build = build_resnet50},
+           .build = build_resnet<torchvision, true, 3, 4, 6, 3>},
           {.name = "resnet101",
            .doc = "resnet50 with 23 bottlenecks in the third stage, torchvision's; pooled features",
            .source = kResNet,
            .defaults = {.height = 224, .width = 224, .embedding = 2048},
-           .build = build_resnet101},
+           .build = build_resnet<torchvision, true, 3, 4, 23, 3>},
           {.name = "resnet50_v1",
            .doc = "its authors' in Caffe: the stride in the first 1x1, the first pool not padded; "
                   "pooled features",
            .source = "He et al., CVPR 2016, table 1; the authors' prototxt "
                      "(KaimingHe/deep-residual-networks)",
            .defaults = {.height = 224, .width = 224, .embedding = 2048},
-           .build = build_resnet50_v1},
+           .build = build_resnet<msra, true, 3, 4, 6, 3>},
           {.name = "resnet50_slim",
            .doc = "TensorFlow slim's resnet_v1_50: the stride in the last block of a stage; pooled "
                   "features",
            .source = "He et al., CVPR 2016, table 1; tensorflow/models, "
                      "research/slim/nets/resnet_v1.py",
            .defaults = {.height = 224, .width = 224, .embedding = 2048},
-           .build = build_resnet50_slim},
+           .build = build_resnet<slim, true, 3, 4, 6, 3>},
           {.name = "resnet18_small",
            .doc = "resnet18 for small images: a first 3x3 without stride, a pool of 2; pooled "
                   "features",
            .source = "Tian 2020, JinyuJinyuJinyu/MasterProject, resnet_tr.py",
            .defaults = {.height = 32, .width = 32, .embedding = 512},
-           .build = build_resnet18_small},
+           .build = build_resnet<small, false, 2, 2, 2, 2>},
           {.name = "resnet18_small_tensorflow",
            .doc = "what Tian calls ResNet-18 in TensorFlow: strides in both blocks of a stage, "
                   "biases; pooled features",
            .source = "Tian 2020, JinyuJinyuJinyu/MasterProject, resnet_tf.py",
            .defaults = {.height = 32, .width = 32, .embedding = 512},
-           .build = build_resnet18_small_tensorflow}};
+           .build = build_resnet<small_tensorflow, false, 2, 2, 2, 2>}};
 }
 
 }  // namespace facebench

@@ -7,9 +7,7 @@
 
 namespace facebench {
 
-static Graph build_small4(const NetworkOptions& o) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+static void build_small4(Graph& g, Value x, const NetworkOptions& o) {
   const int widths[] = {32, 64, 128, 256};
   for (int i = 0; i < 4; ++i) {
     const std::string n = std::to_string(i + 1);
@@ -22,7 +20,6 @@ static Graph build_small4(const NetworkOptions& o) {
   x = g.batch_norm("bn_fc", x);
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("classifier", x, {.out = o.classes, .bias = false}));
-  return g;
 }
 
 std::vector<NetworkEntry> small4_networks() {

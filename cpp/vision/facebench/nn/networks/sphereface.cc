@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <array>
 #include <string>
 #include <vector>
@@ -9,9 +12,7 @@ namespace {
 
 // Four stages of one stride-2 convolution and `blocks[i]` residual blocks of two convolutions each,
 // every convolution with a bias and a PReLU. Layer names are those of the authors' prototxt.
-Graph sphereface(const NetworkOptions& o, const std::array<int, 4>& blocks) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+void sphereface(Graph& g, Value x, const NetworkOptions& o, const std::array<int, 4>& blocks) {
   for (int i = 0; i < 4; ++i) {
     const std::int64_t width = 64 << i;
     int layer = 0;
@@ -30,47 +31,30 @@ Graph sphereface(const NetworkOptions& o, const std::array<int, 4>& blocks) {
   x = g.linear("fc5", g.flatten(x), {.out = *o.embedding});
   g.tap("embedding", x);
   if (o.classes > 0) g.tap("logits", g.linear("fc6", x, {.out = o.classes, .bias = false}));
-  return g;
+}
+
+template <int... kBlocks>
+NetworkEntry sphereface_of(const char* name) {
+  return {.name = name,
+          .doc = fmt::format("SphereFace-4 with {} residual blocks",
+                             fmt::join(std::array{kBlocks...}, "-")),
+          .source =
+              "Liu et al., \"SphereFace: deep hypersphere embedding for face recognition\", "
+              "CVPR 2017, table 2",
+          .defaults = {.height = 112, .width = 96, .embedding = 512},
+          .build = [](Graph& g, Value x, const NetworkOptions& o) {
+            sphereface(g, x, o, {kBlocks...});
+          }};
 }
 
 }  // namespace
 
-static Graph build_sphereface4(const NetworkOptions& o) { return sphereface(o, {0, 0, 0, 0}); }
-static Graph build_sphereface10(const NetworkOptions& o) { return sphereface(o, {0, 1, 2, 0}); }
-static Graph build_sphereface20(const NetworkOptions& o) { return sphereface(o, {1, 2, 4, 1}); }
-static Graph build_sphereface36(const NetworkOptions& o) { return sphereface(o, {2, 4, 8, 2}); }
-static Graph build_sphereface64(const NetworkOptions& o) { return sphereface(o, {3, 8, 16, 3}); }
-
 std::vector<NetworkEntry> sphereface_networks() {
-  constexpr const char* kSphereFace =
-      "Liu et al., \"SphereFace: deep hypersphere embedding for face recognition\", CVPR 2017, "
-      "table "
-      "2";
-  return {{.name = "sphereface4",
-           .doc = "four stride-2 convolutions 64-128-256-512, PReLU, FC",
-           .source = kSphereFace,
-           .defaults = {.height = 112, .width = 96, .embedding = 512},
-           .build = build_sphereface4},
-          {.name = "sphereface10",
-           .doc = "SphereFace-4 with 0-1-2-0 residual blocks",
-           .source = kSphereFace,
-           .defaults = {.height = 112, .width = 96, .embedding = 512},
-           .build = build_sphereface10},
-          {.name = "sphereface20",
-           .doc = "SphereFace-4 with 1-2-4-1 residual blocks",
-           .source = kSphereFace,
-           .defaults = {.height = 112, .width = 96, .embedding = 512},
-           .build = build_sphereface20},
-          {.name = "sphereface36",
-           .doc = "SphereFace-4 with 2-4-8-2 residual blocks",
-           .source = kSphereFace,
-           .defaults = {.height = 112, .width = 96, .embedding = 512},
-           .build = build_sphereface36},
-          {.name = "sphereface64",
-           .doc = "SphereFace-4 with 3-8-16-3 residual blocks",
-           .source = kSphereFace,
-           .defaults = {.height = 112, .width = 96, .embedding = 512},
-           .build = build_sphereface64}};
+  NetworkEntry plain = sphereface_of<0, 0, 0, 0>("sphereface4");
+  plain.doc = "four stride-2 convolutions 64-128-256-512, PReLU, FC";
+  return {plain, sphereface_of<0, 1, 2, 0>("sphereface10"),
+          sphereface_of<1, 2, 4, 1>("sphereface20"), sphereface_of<2, 4, 8, 2>("sphereface36"),
+          sphereface_of<3, 8, 16, 3>("sphereface64")};
 }
 
 }  // namespace facebench

@@ -9,14 +9,12 @@ namespace {
 
 // Five stages of 3x3 convolutions, each closed by a pool. The layers are numbered as in
 // torchvision's list, activations and pools included.
-Graph vgg16(const NetworkOptions& o, bool batch_norm) {
+void vgg16(Graph& g, Value x, const NetworkOptions& o, bool batch_norm) {
   struct Stage {
     std::int64_t width;
     int layers;
   };
   constexpr Stage stages[] = {{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}};
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
   int index = 0;
   const auto next = [&] { return "features." + std::to_string(index++); };
   for (const Stage& stage : stages) {
@@ -32,13 +30,12 @@ Graph vgg16(const NetworkOptions& o, bool batch_norm) {
   x = g.flatten(g.adaptive_avg_pool(x, 7));
   classifier_of_two_hidden_layers(
       g, x, {.fc6 = "classifier.0", .fc7 = "classifier.3", .classifier = "classifier.6"}, o);
-  return g;
 }
 
 }  // namespace
 
-static Graph build_vgg16(const NetworkOptions& o) { return vgg16(o, false); }
-static Graph build_vgg16_bn(const NetworkOptions& o) { return vgg16(o, true); }
+static void build_vgg16(Graph& g, Value x, const NetworkOptions& o) { vgg16(g, x, o, false); }
+static void build_vgg16_bn(Graph& g, Value x, const NetworkOptions& o) { vgg16(g, x, o, true); }
 
 std::vector<NetworkEntry> vgg_networks() {
   constexpr const char* kVgg =

@@ -27,9 +27,7 @@ Value block(Graph& g, const std::string& name, Value x, double drop_path) {
 }
 
 // Patches that do not overlap, without a class token: the embedding is made of all tokens.
-Graph vit(const NetworkOptions& o, int blocks) {
-  Graph g;
-  Value x = g.input(o.channels, *o.height, *o.width);
+void vit(Graph& g, Value x, const NetworkOptions& o, int blocks) {
   x = g.conv("patch_embed.proj", x,
              {.out = kWidth, .kernel = kPatch, .stride = kPatch, .bias = true});
   x = g.positions("pos_embed", g.tokens(x));
@@ -42,13 +40,12 @@ Graph vit(const NetworkOptions& o, int blocks) {
   x = g.batch_norm("feature.3", x, {.eps = kLastEps});
   g.tap("embedding", x);
   tap_logits(g, "classifier", x, o, /*dropout=*/0, /*bias=*/false);
-  return g;
 }
 
 }  // namespace
 
-static Graph build_vit_s(const NetworkOptions& o) { return vit(o, 12); }
-static Graph build_vit_b(const NetworkOptions& o) { return vit(o, 24); }
+static void build_vit_s(Graph& g, Value x, const NetworkOptions& o) { vit(g, x, o, 12); }
+static void build_vit_b(Graph& g, Value x, const NetworkOptions& o) { vit(g, x, o, 24); }
 
 std::vector<NetworkEntry> vit_networks() {
   constexpr const char* kSource =
