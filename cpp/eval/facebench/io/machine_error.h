@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "facebench/core/error.h"
@@ -13,6 +15,19 @@ class MachineError : public Error {
  public:
   using Error::Error;
 };
+
+// What read() finds wrong with the file that it reads; lets a MachineError pass.
+template <class Read>
+std::optional<std::string> fault_in_file(const Read& read) {
+  try {
+    read();
+    return std::nullopt;
+  } catch (const MachineError&) {
+    throw;
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
 
 // Throws "PATH: cannot ACTION: why", with advice where the error has one: MachineError where it is
 // of the machine, else Error.

@@ -25,19 +25,16 @@ FileLook look_at(const Sample& sample, const CheckOptions& options) {
     look.finding = {"missing", sample.id, "no such file"};
     return look;
   }
-  try {
+  const auto fault = fault_in_file([&] {
     const std::string bytes = sample.image.read();
     if (bytes.empty()) {
       look.finding = {"empty", sample.id, "the file has no bytes"};
-      return look;
+      return;
     }
     if (options.duplicates) look.sha256 = sha256_hex(bytes);
     if (options.decode) decode_image(std::as_bytes(std::span(bytes)), {}, sample.id);
-  } catch (const MachineError&) {
-    throw;
-  } catch (const Error& e) {
-    look.finding = {"unreadable", sample.id, e.what()};
-  }
+  });
+  if (fault) look.finding = {"unreadable", sample.id, *fault};
   return look;
 }
 

@@ -117,22 +117,23 @@ class Lister {
 // The image, or none; and then what is wrong with the file.
 std::optional<Image> read(const ImageFile& file, DetectedFile& result) {
   result.name = file.name;
-  try {
+  std::optional<Image> image;
+  const auto fault = fault_in_file([&] {
     if (!file.image.exists()) {
       result.status = SampleStatus::missing;
       result.reason = "no such file";
-      return std::nullopt;
+    } else if (!file.image.archive()) {
+      image = read_image(file.image.path());
+    } else {
+      const std::string bytes = file.image.read();
+      image = decode_image(std::as_bytes(std::span(bytes)), {}, file.image.where());
     }
-    if (!file.image.archive()) return read_image(file.image.path());
-    const std::string bytes = file.image.read();
-    return decode_image(std::as_bytes(std::span(bytes)), {}, file.image.where());
-  } catch (const MachineError&) {
-    throw;
-  } catch (const Error& e) {
+  });
+  if (fault) {
     result.status = SampleStatus::unreadable;
-    result.reason = printable(e.what());
-    return std::nullopt;
+    result.reason = printable(*fault);
   }
+  return image;
 }
 
 void finish(const ImageFile& file, const Image& image, std::vector<Face>&& faces,

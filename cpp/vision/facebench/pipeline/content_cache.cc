@@ -80,14 +80,10 @@ std::string hash_of_images(const Dataset& dataset, const Job& job) {
         const Sample& sample = dataset.samples[static_cast<std::size_t>(i)];
         names[static_cast<std::size_t>(i)] = sample.id;
         if (!sample.image.exists()) return;
-        try {
-          hashes[static_cast<std::size_t>(i)] = sha256_hex(sample.image.read());
-        } catch (const MachineError&) {
-          throw;
-        } catch (const Error& e) {
-          // The pack has it as an unreadable row, with this reason.
-          hashes[static_cast<std::size_t>(i)] = sha256_hex(e.what());
-        }
+        std::string bytes;
+        // Of a faulty file the pack has an unreadable row, with this reason.
+        const auto fault = fault_in_file([&] { bytes = sample.image.read(); });
+        hashes[static_cast<std::size_t>(i)] = sha256_hex(fault.value_or(bytes));
       },
       &stage);
   return tree_sha256(hashes, names);
