@@ -4,7 +4,8 @@ import facebench
 import numpy as np
 import pytest
 from command_line import invoke
-from facebench import datasets, embedding, images
+from facebench import datasets, embedding
+from noise_photographs import write_noise_photographs
 
 pytestmark = pytest.mark.kernels
 
@@ -15,13 +16,8 @@ COUNT = 53
 def pack(tmp_path_factory):
     """Crops of noise; every fifth image cannot be read."""
     folder = tmp_path_factory.mktemp("shards")
-    random = np.random.default_rng(3)
-    for k in range(COUNT):
-        path = folder / "faces" / f"person {k // 4}" / f"{k:03}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        images.write(path, random.integers(0, 256, (32, 32, 3), np.uint8))
-        if k % 5 == 4:
-            path.write_bytes(b"no image")
+    for path in write_noise_photographs(folder / "faces", COUNT, 32, ".png")[4::5]:
+        path.write_bytes(b"no image")
     how = {"detector": "none", "crop_size": 32}
     facebench.pack("folder", folder / "faces", folder / "faces.h5", **how)
     return folder / "faces.h5"

@@ -5,10 +5,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import facebench
-import numpy as np
 import pytest
 from command_line import invoke
 from facebench import embedding, images
+from noise_photographs import write_noise_photographs
 
 COUNT, SHARDS = 240, 8
 
@@ -17,12 +17,7 @@ COUNT, SHARDS = 240, 8
 def faces(tmp_path_factory):
     """Photographs of noise, one of which is none; their pack, a model, and its embeddings."""
     folder = tmp_path_factory.mktemp("faces")
-    random = np.random.default_rng(3)
-    for k in range(COUNT):
-        path = folder / "faces" / f"person {k // 4}" / f"{k:03}.jpg"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        images.write(path, random.integers(0, 256, (48, 48, 3), np.uint8))
-    path.write_bytes(b"no image")
+    write_noise_photographs(folder / "faces", COUNT, 48, ".jpg")[-1].write_bytes(b"no image")
     facebench.pack("folder", folder / "faces", folder / "faces.h5", detector="none")
     embedding.make_model("mobilefacenet").save(folder / "m.safetensors")
     facebench.embed(folder / "m.safetensors", folder / "faces.h5", folder / "e.h5", threads=1)
