@@ -10,7 +10,6 @@
 #include <condition_variable>
 #include <cstdio>
 #include <ctime>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -24,7 +23,6 @@ namespace facebench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
 double ticks() { return static_cast<double>(::sysconf(_SC_CLK_TCK)); }
 
@@ -101,7 +99,7 @@ LoadShares load_shares(const ProcessorTimes& before, const ProcessorTimes& after
   const double busy = after.busy() - before.busy();
   const double all =
       busy + (after.idle - before.idle) + std::max(after.iowait - before.iowait, 0.0);
-  if (!(all > 0)) return {kNotSaid, kNotSaid, kNotSaid, kNotSaid, kNotSaid, false};
+  if (!(all > 0)) return {};
   // The two are counted in ticks, at different moments.
   const double others = std::max(busy - own_seconds, 0.0) / all;
   return {(after.user - before.user) / all,
@@ -154,15 +152,9 @@ ProcessUse ProcessMeter::stop() {
     use.gpu_memory_average =
         static_cast<std::int64_t>(w.gpu_sum / static_cast<double>(w.gpu_samples));
   const std::optional<ProcessorTimes> after = w.machine();
-  LoadShares shares{kNotSaid, kNotSaid, kNotSaid, kNotSaid, kNotSaid, false};
   if (after && w.machine_before)
-    shares = load_shares(*w.machine_before, *after, std::max(w.own() - w.own_before, 0.0));
-  use.user = shares.user;
-  use.system = shares.system;
-  use.iowait = shares.iowait;
-  use.own = shares.own;
-  use.others = shares.others;
-  use.busy = shares.busy;
+    static_cast<LoadShares&>(use) =
+        load_shares(*w.machine_before, *after, std::max(w.own() - w.own_before, 0.0));
   return use;
 }
 

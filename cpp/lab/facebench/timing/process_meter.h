@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "facebench/io/json.h"
@@ -10,8 +11,19 @@ namespace facebench {
 // Above this share of the processors taken by others a measurement is marked.
 inline constexpr double kBusyShare = 0.05;
 
-// What a process used while it was watched. NaN and 0 where the system does not say.
-struct ProcessUse {
+// Shares of the time of all processors that this program may use, as sysstat counts. NaN where the
+// system does not say.
+struct LoadShares {
+  // The whole machine's.
+  double user = std::numeric_limits<double>::quiet_NaN();
+  double system = user, iowait = user;
+  // Of the watched process (and the watching one), and of all others.
+  double own = user, others = user;
+  bool busy = false;  // others > kBusyShare: the figures are not those of an idle machine
+};
+
+// What a process used while it was watched. 0 where the system does not say.
+struct ProcessUse : LoadShares {
   double seconds = 0;
   // Resident memory, bytes: sampled; the peak is the kernel's own (of the process's life where it
   // cannot be set back).
@@ -20,15 +32,6 @@ struct ProcessUse {
   std::int64_t memory_average = 0;
   std::int64_t memory_peak = 0;
   std::int64_t samples = 0;
-  // Shares of the time of all processors that this program may use, as sysstat counts: the whole
-  // machine's user, system and iowait.
-  double user = 0;
-  double system = 0;
-  double iowait = 0;
-  // The share used by the watched process (and the watching one), and by all others.
-  double own = 0;
-  double others = 0;
-  bool busy = false;  // others > kBusyShare: the figures are not those of an idle machine
   // Processor time of the watching thread itself.
   double watching_seconds = 0;
   // Memory in use on the GPU (all processes, by NVML): peak and average of the samples; 0 without.
@@ -58,10 +61,6 @@ class ProcessMeter {
 
 // What was used between two readings of the processors and the processes: the part of stop() that
 // is arithmetic. Times in seconds; `processors` share `elapsed`.
-struct LoadShares {
-  double user, system, iowait, own, others;
-  bool busy;
-};
 struct ProcessorTimes;
 LoadShares load_shares(const ProcessorTimes& before, const ProcessorTimes& after,
                        double own_seconds);
