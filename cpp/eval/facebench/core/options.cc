@@ -362,12 +362,7 @@ bool equal_options(const OptionsSchema& schema, const void* a, const void* b) {
 }
 
 const OptionField& OptionsSchema::at(std::string_view field) const {
-  std::vector<std::string> names;
-  for (const OptionField& f : fields) {
-    if (f.name == field) return f;
-    names.push_back(f.name);
-  }
-  throw std::invalid_argument(unknown_name_message("option of " + name, field, names));
+  return item_named("option of " + name, fields, &OptionField::name, field);
 }
 
 }  // namespace facebench

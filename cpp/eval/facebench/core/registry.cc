@@ -5,17 +5,11 @@
 
 #include <algorithm>
 
+#include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
 
 namespace facebench {
 namespace {
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
-  return result;
-}
 
 // Restricted Damerau-Levenshtein distance from what was typed, a, to b: swapping two neighbouring
 // letters, a common typing error, counts as one edit. An edit counts 2, a letter that was left out
@@ -45,7 +39,7 @@ std::string closest_name(std::string_view name, std::span<const std::string> kno
   std::size_t best_distance = 0;
   for (const std::string& candidate : known) {
     if (candidate.size() > kLongestName) continue;
-    const std::string typed = lower_case(name), wanted = lower_case(candidate);
+    const std::string typed = lower_ascii(name), wanted = lower_ascii(candidate);
     const std::size_t longest = std::max(name.size(), candidate.size());
     if (edit_distance(typed, wanted, 2) * 3 > 2 * longest) continue;
     // Of those that are near, one of which letters are missing rather than wrong.
@@ -58,7 +52,7 @@ std::string closest_name(std::string_view name, std::span<const std::string> kno
   if (!best.empty() || name.size() < 3) return best;
   // Typed half: the shortest of those that begin so.
   for (const std::string& candidate : known)
-    if (lower_case(candidate).starts_with(lower_case(name)) &&
+    if (lower_ascii(candidate).starts_with(lower_ascii(name)) &&
         (best.empty() || candidate.size() < best.size()))
       best = candidate;
   return best;

@@ -23,6 +23,22 @@ std::string unknown_name_message(std::string_view kind, std::string_view name,
 std::size_t index_of_name(std::string_view kind, std::string_view name,
                           std::span<const std::string> known);
 
+// The name, which `member` is, of each item.
+template <class Item, class Member>
+std::vector<std::string> names_of(const std::vector<Item>& items, Member member) {
+  std::vector<std::string> names;
+  for (const Item& item : items) names.push_back(item.*member);
+  return names;
+}
+// The item whose `member` is that name. Throws std::invalid_argument with "did you mean".
+template <class Item, class Member>
+const Item& item_named(std::string_view kind, const std::vector<Item>& items, Member member,
+                       std::string_view name) {
+  for (const Item& item : items)
+    if (item.*member == name) return item;
+  throw std::invalid_argument(unknown_name_message(kind, name, names_of(items, member)));
+}
+
 // One family of named things (detectors, networks, losses, conventions, ...). Each family is an
 // explicit table in one source file; Entry has a member `std::string name` and, by convention, a
 // one-line `std::string doc`.
@@ -37,10 +53,13 @@ class Table {
   const std::string& kind() const { return kind_; }
   const std::vector<Entry>& entries() const { return entries_; }
 
-  std::vector<std::string> names() const {
+  std::vector<std::string> names() const { return names_of(entries_, &Entry::name); }
+  // Of the entries for which condition(entry) is true.
+  template <class Condition>
+  std::vector<std::string> names_where(const Condition& condition) const {
     std::vector<std::string> result;
-    result.reserve(entries_.size());
-    for (const Entry& e : entries_) result.push_back(e.name);
+    for (const Entry& e : entries_)
+      if (condition(e)) result.push_back(e.name);
     return result;
   }
 
@@ -52,8 +71,7 @@ class Table {
 
   // The entry called `name`. Throws std::invalid_argument with "did you mean" where there is none.
   const Entry& at(std::string_view name) const {
-    if (const Entry* e = find(name)) return *e;
-    throw std::invalid_argument(unknown_name_message(kind_, name, names()));
+    return item_named(kind_, entries_, &Entry::name, name);
   }
 
  private:

@@ -117,9 +117,8 @@ Convention chosen_convention(const EvaluationOptions& options) {
 
 void require_rule(const Metric& metric, const Convention& convention) {
   if (!metric.convention || !(convention.*metric.convention).empty()) return;
-  std::vector<std::string> able;
-  for (const Convention& c : conventions().entries())
-    if (!(c.*metric.convention).empty()) able.push_back(c.name);
+  const auto able = conventions().names_where(
+      [&](const Convention& c) { return !(c.*metric.convention).empty(); });
   throw std::invalid_argument(
       fmt::format("the convention '{}' has no rule for {}; these have one: {}. Choose one of them, "
                   "or give {} for this metric alone",

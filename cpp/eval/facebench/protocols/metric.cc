@@ -22,9 +22,7 @@ namespace {
 
 void require_centred(const Comparisons& list, const AccuracyConvention& rule) {
   if (list.has_centred()) return;
-  std::vector<std::string> able;
-  for (const AccuracyConvention& c : accuracy_conventions().entries())
-    if (!c.centred) able.push_back(c.name);
+  const auto able = accuracy_conventions().names_where([](const auto& c) { return !c.centred; });
   throw std::invalid_argument(
       fmt::format("the accuracy convention '{}' subtracts the mean embedding of the training "
                   "folds, so it needs "
@@ -133,9 +131,8 @@ Measured tar_rule(const Metric&, const Measurable& m, double far, const Conventi
 Measured threshold_rule(const Metric&, const Measurable& m, double far,
                         const Convention& convention) {
   if (tar_at_far_conventions().at(convention.tar_at_far).interpolates) {
-    std::vector<std::string> able;
-    for (const TarAtFarConvention& c : tar_at_far_conventions().entries())
-      if (!c.interpolates) able.push_back(c.name);
+    const auto able =
+        tar_at_far_conventions().names_where([](const auto& c) { return !c.interpolates; });
     throw std::invalid_argument(
         fmt::format("the TAR at FAR convention '{}' interpolates and has no threshold; these have "
                     "one: {}",
