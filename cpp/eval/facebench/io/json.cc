@@ -52,39 +52,18 @@ void write_double(std::string& out, double value) {
 }
 
 void write_string(std::string& out, std::string_view text, const Trail& trail) {
+  constexpr std::string_view kEscaped = "\"\\\n\r\t\b\f", kLetters = "\"\\nrtbf";
   out += '"';
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     const std::size_t length = utf8_length(text.substr(i));
     if (length == 0) fail(trail_text(trail), fmt::format("byte {} of the text is not UTF-8", i));
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20)
-          out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        else
-          out += text.substr(i, length);
-    }
+    if (const std::size_t escape = kEscaped.find(c); escape != std::string_view::npos)
+      (out += '\\') += kLetters[escape];
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += text.substr(i, length);
     i += length;
   }
   out += '"';

@@ -12,10 +12,13 @@
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/internal/inflate.h"
+#include "facebench/io/internal/mat5_format.h"
 #include "facebench/io/text.h"
 
 namespace facebench {
 namespace {
+
+using namespace mat5;
 
 constexpr std::uint64_t kHeader = 128;
 constexpr int kDeepestCell = 16;
@@ -28,29 +31,6 @@ struct Budget {
   std::uint64_t expanded = 0, arrays = 0, numbers = 0;
 };
 
-enum DataType : std::uint32_t {
-  mi_int8 = 1,
-  mi_uint8 = 2,
-  mi_int16 = 3,
-  mi_uint16 = 4,
-  mi_int32 = 5,
-  mi_uint32 = 6,
-  mi_single = 7,
-  mi_double = 9,
-  mi_int64 = 12,
-  mi_uint64 = 13,
-  mi_matrix = 14,
-  mi_compressed = 15,
-  mi_utf8 = 16,
-  mi_utf16 = 17,
-};
-enum ArrayClass : std::uint32_t {
-  mx_cell = 1,
-  mx_struct = 2,
-  mx_char = 4,
-  mx_double = 6,
-  mx_uint64 = 15
-};
 constexpr std::uint32_t kComplexFlag = 0x0800;
 
 struct Element {
@@ -146,41 +126,26 @@ void append_numbers(const Cursor& cursor, std::span<const std::byte> data,
 }
 
 std::vector<double> numbers_of(const Cursor& cursor, const Element& e) {
+  using Append = void (*)(const Cursor&, std::span<const std::byte>, std::vector<double>&);
+  // By data type; null where it is none of numbers.
+  static constexpr std::array<Append, 14> append = {nullptr,
+                                                    append_numbers<std::int8_t>,
+                                                    append_numbers<std::uint8_t>,
+                                                    append_numbers<std::int16_t>,
+                                                    append_numbers<std::uint16_t>,
+                                                    append_numbers<std::int32_t>,
+                                                    append_numbers<std::uint32_t>,
+                                                    append_numbers<float>,
+                                                    nullptr,
+                                                    append_numbers<double>,
+                                                    nullptr,
+                                                    nullptr,
+                                                    append_numbers<std::int64_t>,
+                                                    append_numbers<std::uint64_t>};
+  if (e.type >= append.size() || !append[e.type])
+    cursor.refuse(fmt::format("type {} where numbers are expected", e.type));
   std::vector<double> out;
-  switch (e.type) {
-    case mi_int8:
-      append_numbers<std::int8_t>(cursor, e.data, out);
-      break;
-    case mi_uint8:
-      append_numbers<std::uint8_t>(cursor, e.data, out);
-      break;
-    case mi_int16:
-      append_numbers<std::int16_t>(cursor, e.data, out);
-      break;
-    case mi_uint16:
-      append_numbers<std::uint16_t>(cursor, e.data, out);
-      break;
-    case mi_int32:
-      append_numbers<std::int32_t>(cursor, e.data, out);
-      break;
-    case mi_uint32:
-      append_numbers<std::uint32_t>(cursor, e.data, out);
-      break;
-    case mi_int64:
-      append_numbers<std::int64_t>(cursor, e.data, out);
-      break;
-    case mi_uint64:
-      append_numbers<std::uint64_t>(cursor, e.data, out);
-      break;
-    case mi_single:
-      append_numbers<float>(cursor, e.data, out);
-      break;
-    case mi_double:
-      append_numbers<double>(cursor, e.data, out);
-      break;
-    default:
-      cursor.refuse(fmt::format("type {} where numbers are expected", e.type));
-  }
+  append[e.type](cursor, e.data, out);
   return out;
 }
 

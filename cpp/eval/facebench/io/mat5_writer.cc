@@ -5,20 +5,13 @@
 #include <stdexcept>
 
 #include "facebench/core/utf8.h"
+#include "facebench/io/internal/mat5_format.h"
 #include "facebench/io/mat5.h"
 
 namespace facebench {
 namespace {
 
-enum DataType : std::uint32_t {
-  mi_int8 = 1,
-  mi_int32 = 5,
-  mi_uint32 = 6,
-  mi_double = 9,
-  mi_matrix = 14,
-  mi_utf16 = 17,
-};
-enum ArrayClass : std::uint32_t { mx_cell = 1, mx_struct = 2, mx_char = 4, mx_double = 6 };
+using namespace mat5;
 
 template <class T>
 void append(std::string& out, const T& value) {

@@ -149,18 +149,12 @@ TextFile::TextFile(std::string bytes, std::string name, std::size_t max_line)
 
 void TextFile::cut(std::size_t max_line) {
   std::string_view rest = bytes_;
-  if (rest.starts_with(kBom)) {
-    has_bom_ = true;
-    rest.remove_prefix(kBom.size());
-  }
+  if (rest.starts_with(kBom)) rest.remove_prefix(kBom.size());
   for (std::int64_t number = 1; !rest.empty(); ++number) {
     const std::size_t end = rest.find('\n');
     std::string_view text = rest.substr(0, end);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (end != std::string_view::npos && text.ends_with('\r')) {
-      has_crlf_ = true;
-      text.remove_suffix(1);
-    }
+    if (end != std::string_view::npos && text.ends_with('\r')) text.remove_suffix(1);
     if (text.size() > max_line)
       fail(at_line(name_, number),
            fmt::format("the line has {} bytes; at most {} are expected", text.size(), max_line));
@@ -199,6 +193,14 @@ std::vector<std::string_view> split_whitespace(std::string_view text) {
     fields.push_back(text.substr(0, end));
     text.remove_prefix(end);
   }
+}
+
+std::string first_names(const std::vector<std::string>& names, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
 }
 
 std::int64_t parse_int(std::string_view text, const Place& place, std::string_view what) {

@@ -22,7 +22,7 @@ struct TextLine {
 };
 
 // A text file cut into lines. A byte order mark and CRLF line ends, which some official lists have,
-// are removed and recorded. The last line counts whether or not a line end follows.
+// are removed. The last line counts whether or not a line end follows.
 class TextFile {
  public:
   // Throws Error for a file that cannot be read, a NUL byte, a carriage return that does not end a
@@ -39,16 +39,12 @@ class TextFile {
   const std::string& bytes() const { return bytes_; }
   const std::vector<TextLine>& lines() const { return lines_; }
   Place place(const TextLine& line) const { return {name_, line.number}; }
-  bool has_bom() const { return has_bom_; }
-  // Whether any line ended in CRLF.
-  bool has_crlf() const { return has_crlf_; }
 
  private:
   void cut(std::size_t max_line);
 
   std::string name_, bytes_;
   std::vector<TextLine> lines_;
-  bool has_bom_ = false, has_crlf_ = false;
 };
 
 // Without blanks (space, tab) at both ends.
@@ -57,6 +53,9 @@ std::string_view trim(std::string_view text);
 std::vector<std::string_view> split_tabs(std::string_view text);
 // Fields between runs of spaces and tabs; none is empty.
 std::vector<std::string_view> split_whitespace(std::string_view text);
+
+// The first of the names: "a, b, c and 4 more".
+std::string first_names(const std::vector<std::string>& names, std::size_t most = 3);
 
 // The whole text as a number, else Error "FILE:LINE: WHAT must be a whole number, got 'TEXT'". No
 // blanks, no plus sign, no hexadecimal; out of range is refused; parse_double refuses inf and nan.

@@ -9,6 +9,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
 #include "facebench/io/presence.h"
+#include "facebench/io/text.h"
 #include "facebench/protocols/readers/file_listing.h"
 #include "facebench/protocols/spec.h"
 
@@ -30,15 +31,6 @@ std::vector<fs::path> candidates(const fs::path& folder_given, const fs::path& r
     result.push_back(folder.has_filename() ? folder : folder.parent_path());
   }
   return result;
-}
-
-// The first few of them.
-std::string joined(const std::vector<std::string>& names, std::size_t most = 3) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
-  return text;
 }
 
 // Where something was looked for: "ROOT and, below it, protocol, lfw".
@@ -115,7 +107,7 @@ fs::path find_lists(const ProtocolSpec& spec, const DataPlaces& places) {
     if (absent.empty() || here.size() < absent.size()) absent = std::move(here);
   }
   fail(fmt::format("protocol {}", spec.id),
-       fmt::format("no folder holds the lists; missing: {}; looked in {}", joined(absent),
+       fmt::format("no folder holds the lists; missing: {}; looked in {}", first_names(absent),
                    places_text(places.lists, places.root, spec.list_folders)),
        "Give the data set's root, or the folder of the lists.");
 }

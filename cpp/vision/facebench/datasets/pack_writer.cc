@@ -15,6 +15,7 @@
 #include "facebench/io/hdf5.h"
 #include "facebench/io/machine_error.h"
 #include "facebench/io/sha256.h"
+#include "facebench/io/text.h"
 #include "facebench/io/tree_hash.h"
 
 namespace facebench {
@@ -72,17 +73,14 @@ class Cutter {
     // Not being allowed to read it is no property of the data set, and ends the whole.
     if (!sample.image.exists())
       return failed(std::move(row), SampleStatus::missing, "no such file");
-    std::string bytes;
     Image image;
-    try {
-      bytes = sample.image.read();
+    const auto fault = fault_in_file([&] {
+      const std::string bytes = sample.image.read();
       row.sha256 = sha256_hex(bytes);
       image = decode_image(std::as_bytes(std::span(bytes)), decode_, sample.id);
-    } catch (const MachineError&) {
-      throw;
-    } catch (const Error& e) {
-      return failed(std::move(row), SampleStatus::unreadable, plain_reason(e.what(), sample));
-    }
+    });
+    if (fault)
+      return failed(std::move(row), SampleStatus::unreadable, plain_reason(*fault, sample));
     if (detector_ == nullptr) return whole(std::move(row), image);
     row.searched = searches_;
     row.crop_sized = searches_ && image.width == shape_.width && image.height == shape_.height;
@@ -414,16 +412,11 @@ void PackOptions::describe(OptionsBuilder<PackOptions>& o) {
 
 std::string outside_warning(const OutsideFaces& o) {
   if (static_cast<std::int64_t>(100 * o.names.size()) <= o.faces) return {};
-  constexpr std::size_t most = 3;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(most, o.names.size()); ++i)
-    names += (i == 0 ? "" : ", ") + o.names[i];
-  if (o.names.size() > most) names += fmt::format(" and {} more", o.names.size() - most);
   return fmt::format(
       "{} of {} faces reach beyond their image: {} boxes by more than a fifth of their side, {} "
       "with landmarks outside. See whether they were found in the right place (facebench detect "
       "--draw): {}.",
-      o.names.size(), o.faces, o.boxes, o.landmarks, names);
+      o.names.size(), o.faces, o.boxes, o.landmarks, first_names(o.names));
 }
 
 std::string crop_sized_warning(const CropSizedImages& sized) {
