@@ -1,7 +1,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace facebench {
 
@@ -15,6 +17,8 @@ struct EmbeddedFile {
 // All of them, sorted by name. This source is generated at build time.
 std::span<const EmbeddedFile> embedded_files();
 
+// The names that begin with `folder` ("recipes/"), sorted, without it.
+std::vector<std::string> embedded_names(std::string_view folder);
 // The one of that name, or null.
 const EmbeddedFile* find_embedded(std::string_view name);
 

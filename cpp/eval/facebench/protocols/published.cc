@@ -24,22 +24,6 @@ void require_known(const TomlTable& table, std::string_view key, std::string_vie
     table.fail_at(key, unknown_name_message(kind, word, known));
 }
 
-template <class Item, class Name>
-std::vector<std::string> names_of(const std::vector<Item>& items, Name name) {
-  std::vector<std::string> names;
-  for (const Item& item : items) names.push_back(item.*name);
-  return names;
-}
-
-template <class Item, class Name>
-const Item& named(std::string_view kind, const std::vector<Item>& items, Name name,
-                  std::string_view name_sought) {
-  const auto item = std::ranges::find(items, name_sought, name);
-  if (item == items.end())
-    throw std::invalid_argument(unknown_name_message(kind, name_sought, names_of(items, name)));
-  return *item;
-}
-
 PublishedColumn read_column(const TomlTable& table) {
   PublishedColumn c;
   c.id = table.text("id");
@@ -131,7 +115,7 @@ PublishedTable read_table(const TomlTable& table, const std::vector<PublishedCol
   t.notes = table.texts("notes", {});
   for (const std::string& id : table.texts("columns")) {
     require_known(table, "columns", "column", id, names_of(known, &PublishedColumn::id));
-    t.columns.push_back(named("column", known, &PublishedColumn::id, id));
+    t.columns.push_back(item_named("column", known, &PublishedColumn::id, id));
   }
   const Conditions shared = read_conditions(table, {});
   for (const TomlTable& row : table.tables("rows")) {
@@ -205,13 +189,13 @@ bool PublishedErratum::covers(std::string_view row, std::string_view column) con
 }
 
 const PublishedCell& PublishedTable::at(std::string_view row, std::string_view column) const {
-  const PublishedColumn& c = named("column", columns, &PublishedColumn::id, column);
-  return named("row", rows, &PublishedRow::name, row)
+  const PublishedColumn& c = item_named("column", columns, &PublishedColumn::id, column);
+  return item_named("row", rows, &PublishedRow::name, row)
       .cells[static_cast<std::size_t>(&c - columns.data())];
 }
 
 const PublishedTable& Publication::table(std::string_view id) const {
-  return named("table", tables, &PublishedTable::id, id);
+  return item_named("table", tables, &PublishedTable::id, id);
 }
 
 Publication parse_publication(std::string_view text, std::string_view file) {
@@ -238,12 +222,7 @@ Publication parse_publication(std::string_view text, std::string_view file) {
   return p;
 }
 
-std::vector<std::string> publication_names() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& f : embedded_files())
-    if (f.name.starts_with(kFolder)) names.emplace_back(f.name.substr(kFolder.size()));
-  return names;
-}
+std::vector<std::string> publication_names() { return embedded_names(kFolder); }
 
 Publication load_publication(const std::string& name_or_path) {
   if (name_or_path.ends_with(".toml"))

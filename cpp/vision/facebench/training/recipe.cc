@@ -64,19 +64,10 @@ void check_recipe(const Recipe& recipe, std::string_view where) {
 
 // --- files
 
-std::vector<std::string> built_in_names() {
-  std::vector<std::string> names;
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name.starts_with(recipe_folder))
-      names.emplace_back(file.name.substr(recipe_folder.size()));
-  return names;
-}
+std::vector<std::string> built_in_names() { return embedded_names(recipe_folder); }
 
-std::optional<std::string_view> built_in_text(std::string_view name) {
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name.starts_with(recipe_folder) && file.name.substr(recipe_folder.size()) == name)
-      return file.text;
-  return std::nullopt;
+const EmbeddedFile* built_in(std::string_view name) {
+  return find_embedded(fmt::format("{}{}", recipe_folder, name));
 }
 
 void append_new(std::vector<std::string>& to, const std::vector<std::string>& from) {
@@ -108,9 +99,9 @@ void apply_base(Recipe& recipe, const TomlTable& top, const std::string& base,
   if (is_file) {
     text = read_file(file, 1 << 20);
   } else {
-    const std::optional<std::string_view> built_in = built_in_text(base);
-    if (!built_in) top.fail_at("base", unknown_name_message("recipe", base, built_in_names()));
-    text = *built_in;
+    const EmbeddedFile* recipe_file = built_in(base);
+    if (!recipe_file) top.fail_at("base", unknown_name_message("recipe", base, built_in_names()));
+    text = recipe_file->text;
   }
   path.push_back(name);
   apply_file(recipe, parse_toml(text, file), path, files);
@@ -226,7 +217,7 @@ Recipe find_recipe(std::string_view name) {
   const std::vector<std::string> names = recipe_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
     throw std::invalid_argument(unknown_name_message("recipe", name, names));
-  return parse_recipe(*built_in_text(name), std::string(name) + ".toml");
+  return parse_recipe(built_in(name)->text, std::string(name) + ".toml");
 }
 
 Recipe load_recipe(const std::string& name_or_path) {
