@@ -74,12 +74,13 @@ class Blemishes {
   // `lists` is the folder of the lists.
   explicit Blemishes(std::filesystem::path lists) : lists_(std::move(lists)) {}
 
-  // `where` gives the ListPlace and `what` says what is wrong there; both are called only for what
-  // becomes text.
+  // `where` is a ListPlace and `what` says what is wrong there. Either may be a function that gives
+  // it, which is called only for what becomes text.
   template <class Where, class What>
-  void add(BlemishKind kind, Where&& where, What&& what) {
+  void add(BlemishKind kind, const Where& where, const What& what) {
     FoundBlemishes& blemishes = of(kind);
-    if (blemishes.count++ < static_cast<std::int64_t>(kFirst)) record(blemishes, where(), what());
+    if (blemishes.count++ < static_cast<std::int64_t>(kFirst))
+      record(blemishes, given(where), given(what));
   }
   // Those that were counted elsewhere; `first` has at most kFirst places.
   void add(BlemishKind kind, std::int64_t count,
@@ -91,6 +92,12 @@ class Blemishes {
   const std::vector<FoundBlemishes>& kinds() const { return kinds_; }
 
  private:
+  static decltype(auto) given(const auto& value) {
+    if constexpr (requires { value(); })
+      return value();
+    else
+      return (value);
+  }
   FoundBlemishes& of(BlemishKind kind);
   void record(FoundBlemishes& blemishes, const ListPlace& place, std::string what) const;
   std::string below(const std::string& file) const;

@@ -299,12 +299,8 @@ ScoredList read_bee(Paths files) {
     const std::int32_t row = trials.rows[k / mask.columns],
                        column = trials.columns[k % mask.columns];
     if (trials.mask[k] == DenseTrials::is_impostor && set.identity[row] == set.identity[column])
-      blemishes.add(
-          BlemishKind::mask_conflict,
-          [&] {
-            return ListPlace{files[1].string(), 0, ""};
-          },
-          [&] { return fmt::format("{} and {}", set.names[row], set.names[column]); });
+      blemishes.add(BlemishKind::mask_conflict, ListPlace{files[1].string(), 0, ""},
+                    [&] { return fmt::format("{} and {}", set.names[row], set.names[column]); });
   }
   set.blemishes = blemishes.kinds();
   set.tracks.emplace_back(kTrack, std::move(trials));

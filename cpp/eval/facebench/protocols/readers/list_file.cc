@@ -30,21 +30,13 @@ class Cleaner {
     out_.reserve(rest_.size());
     if (rest_.starts_with(kByteOrderMark)) {
       rest_.remove_prefix(kByteOrderMark.size());
-      blemishes_.add(
-          BlemishKind::byte_order_mark,
-          [&] {
-            return ListPlace{name_, 1, ""};
-          },
-          [] { return std::string("the file begins with it"); });
+      blemishes_.add(BlemishKind::byte_order_mark, ListPlace{name_, 1, ""},
+                     "the file begins with it");
     }
     for (std::int64_t number = 1; !rest_.empty(); ++number) take_line(number);
     if (crlf_ > 0)
-      blemishes_.add(
-          BlemishKind::crlf,
-          [&] {
-            return ListPlace{name_, first_crlf_, ""};
-          },
-          [&] { return fmt::format("{} lines", crlf_); });
+      blemishes_.add(BlemishKind::crlf, ListPlace{name_, first_crlf_, ""},
+                     fmt::format("{} lines", crlf_));
     return std::move(out_);
   }
 
@@ -61,17 +53,16 @@ class Cleaner {
     const std::size_t last = line.find_last_not_of(blanks_);
     if (last + 1 != line.size()) {  // npos + 1 = 0: nothing but blanks
       line = line.substr(0, last + 1);
-      blemishes_.add(BlemishKind::blanks, where, [&] {
-        return std::string(line.empty() ? "the line is blank" : "at the end of the line");
-      });
+      blemishes_.add(BlemishKind::blanks, where,
+                     line.empty() ? "the line is blank" : "at the end of the line");
     } else if (line.empty()) {
-      blemishes_.add(BlemishKind::blanks, where, [] { return std::string("the line is blank"); });
+      blemishes_.add(BlemishKind::blanks, where, "the line is blank");
     }
     std::string fields;
     if (separator_ == ',' && blanks_at_commas(line)) {
       fields = without_blanks_at_commas(line);
       line = fields;
-      blemishes_.add(BlemishKind::blanks, where, [] { return std::string("around a comma"); });
+      blemishes_.add(BlemishKind::blanks, where, "around a comma");
     }
     if (ascii_ || is_utf8(line)) {
       out_ += line;
@@ -124,12 +115,8 @@ void drop_header_line(std::string& text, const std::filesystem::path& path, Blem
   const std::string_view all(text), first = all.substr(0, end);
   if (!is_numbers(first) || is_numbers(all.substr(end + 1, all.find('\n', end + 1) - end - 1)))
     return;
-  blemishes.add(
-      BlemishKind::header_line,
-      [&] {
-        return ListPlace{path.string(), 1, ""};
-      },
-      [&] { return fmt::format("'{}'", printable(first)); });
+  blemishes.add(BlemishKind::header_line, ListPlace{path.string(), 1, ""},
+                fmt::format("'{}'", printable(first)));
   text.erase(0, end);  // the line's end stays, and with it the numbers of the others
 }
 
@@ -180,12 +167,8 @@ void note_column_order(const CsvTable& table, std::initializer_list<std::string_
   for (const std::string_view name : official) {
     const std::size_t at = table.column(name);
     if (at < before) {
-      blemishes.add(
-          BlemishKind::column_order,
-          [&] {
-            return ListPlace{table.name(), 1, ""};
-          },
-          [&] { return fmt::format("{} comes earlier than in the official file", name); });
+      blemishes.add(BlemishKind::column_order, ListPlace{table.name(), 1, ""},
+                    fmt::format("{} comes earlier than in the official file", name));
       return;
     }
     before = at;

@@ -59,15 +59,11 @@ MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size
   const auto at = [&](std::int64_t line) { return ListPlace{name, line, ""}; };
   if (rest.starts_with("\xEF\xBB\xBF")) {
     rest.remove_prefix(3);
-    blemishes.add(
-        BlemishKind::byte_order_mark, [&] { return at(1); },
-        [] { return std::string("the file begins with it"); });
+    blemishes.add(BlemishKind::byte_order_mark, at(1), "the file begins with it");
   }
   if (const std::size_t end = rest.find('\n');
       end != std::string_view::npos && end > 0 && rest[end - 1] == '\r')
-    blemishes.add(
-        BlemishKind::crlf, [&] { return at(1); },
-        [] { return std::string("from the first line"); });
+    blemishes.add(BlemishKind::crlf, at(1), "from the first line");
   const auto n = static_cast<std::size_t>(size);
   std::size_t row = 0;
   for (std::int64_t number = 1; !rest.empty(); ++number) {
@@ -76,9 +72,7 @@ MaskMatrix read_mask_matrix(const std::filesystem::path& path, std::int64_t size
     rest.remove_prefix(std::min(end + 1, rest.size()));
     std::string_view word = next_word(line);
     if (word.empty()) {
-      blemishes.add(
-          BlemishKind::blanks, [&] { return at(number); },
-          [] { return std::string("the line is blank"); });
+      blemishes.add(BlemishKind::blanks, at(number), "the line is blank");
       continue;
     }
     mask.line.push_back(number);

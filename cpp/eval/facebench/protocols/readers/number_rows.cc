@@ -27,9 +27,7 @@ class Reading {
   void read(std::string_view text) {
     if (text.starts_with(kByteOrderMark)) {
       text.remove_prefix(kByteOrderMark.size());
-      blemishes_.add(
-          BlemishKind::byte_order_mark, [&] { return place(1); },
-          [] { return std::string("the file begins with it"); });
+      blemishes_.add(BlemishKind::byte_order_mark, place(1), "the file begins with it");
     }
     for (std::int64_t line = 1; !text.empty(); ++line) {
       const auto* end = static_cast<const char*>(std::memchr(text.data(), '\n', text.size()));
@@ -39,9 +37,7 @@ class Reading {
       text.remove_prefix(end == nullptr ? length : length + 1);
     }
     if (crlf_ > 0)
-      blemishes_.add(
-          BlemishKind::crlf, [&] { return place(first_crlf_); },
-          [&] { return fmt::format("{} lines", crlf_); });
+      blemishes_.add(BlemishKind::crlf, place(first_crlf_), fmt::format("{} lines", crlf_));
   }
 
  private:
@@ -64,9 +60,7 @@ class Reading {
     if (text.size() != before || text.empty())
       blemishes_.add(
           BlemishKind::blanks, [&] { return place(line); },
-          [&] {
-            return std::string(text.empty() ? "the line is blank" : "at the end of the line");
-          });
+          text.empty() ? "the line is blank" : "at the end of the line");
     if (text.empty()) return;
     std::array<std::int64_t, kMostColumns> row{};
     const char* at = text.data();
@@ -97,8 +91,7 @@ class Reading {
     if (at != end) refuse(line, whole);
     if (blanks)
       blemishes_.add(
-          BlemishKind::blanks, [&] { return place(line); },
-          [] { return std::string("around a comma"); });
+          BlemishKind::blanks, [&] { return place(line); }, "around a comma");
     rows_.take(std::span(row).first(rows_.columns), line);
   }
 

@@ -44,10 +44,7 @@ void count_repeated(const TemplatePairs& pairs, std::size_t templates, Blemishes
   std::ranges::sort(repeated);
   for (const auto& [k, earlier] : repeated)
     blemishes.add(
-        BlemishKind::repeated_pair,
-        [&, k = k] {
-          return ListPlace{pairs.list.path.string(), pairs.line_of(k), ""};
-        },
+        BlemishKind::repeated_pair, [&, k = k] { return pairs.at(k); },
         [&, earlier = earlier] { return fmt::format("as in line {}", pairs.line_of(earlier)); });
 }
 
@@ -81,12 +78,8 @@ TemplatePairs read_template_pairs(const std::filesystem::path& path,
     if (row[0] != before.first) before = {row[0], unit(row[0], line)};
     const Comparison c{before.second, unit(row[1], line)};
     if (c.first == c.second)
-      blemishes.add(
-          BlemishKind::self_comparison,
-          [&] {
-            return ListPlace{name, line, ""};
-          },
-          [&] { return fmt::format("template {}", row[0]); });
+      blemishes.add(BlemishKind::self_comparison, ListPlace{name, line, ""},
+                    fmt::format("template {}", row[0]));
     if (format.labels) {
       if (row[2] > 1)
         fail(at_line(name, line), fmt::format("the label is {}, neither 0 nor 1", row[2]));
@@ -123,11 +116,7 @@ std::vector<std::int32_t> connected_templates(const TemplatePairs& pairs, std::s
          "Are 0 and 1 exchanged, or is this another list?");
   for (const std::size_t k : conflicts)
     blemishes.add(
-        BlemishKind::label_conflict,
-        [&, k = k] {
-          return ListPlace{name, pairs.line_of(k), ""};
-        },
-        [] { return std::string(what); });
+        BlemishKind::label_conflict, [&, k = k] { return pairs.at(k); }, what);
   return person;
 }
 

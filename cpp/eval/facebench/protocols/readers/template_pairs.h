@@ -21,6 +21,9 @@ struct TemplatePairs {
   ListedTrials trials;
   TrialList list;
   std::int64_t line_of(std::size_t comparison) const;
+  ListPlace at(std::size_t comparison) const {
+    return {list.path.string(), line_of(comparison), ""};
+  }
 
   // Where lines stop to be comparisons in order: comparison, its line.
   std::vector<std::pair<std::size_t, std::int64_t>> jumps;
