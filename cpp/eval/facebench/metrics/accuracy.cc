@@ -152,74 +152,14 @@ double choose_threshold(Training& t, const AccuracyConvention& rule) {
 }
 
 AccuracyConvention facenet_rule(std::string name, std::string doc, std::string source) {
-  AccuracyConvention c{std::move(name), std::move(doc), std::move(source), true};
-  c.key = negative_squared_distance;
-  c.to_score = cosine_of_squared_distance;
-  c.grid = negated(arange(0, 4, 0.01));
-  c.spread = Spread::population_sd;
-  return c;
-}
-
-AccuracyConvention exact_rule() {
-  AccuracyConvention c{"exact",
-                       "thresholds between all neighbouring training scores, maximal accuracy, "
-                       "middle of the widest gap, accept >=; spread: sd (n - 1)",
-                       "this project"};
-  c.tie_rule = TieRule::widest_gap;
-  c.accept_equal = true;
-  return c;
-}
-
-AccuracyConvention facexzoo_rule() {
-  AccuracyConvention c{
-      "facexzoo",
-      "1000 thresholds from the lowest to the highest training score, maximal "
-      "TPR - FPR, first; a score at the threshold is wrong; spread: standard error",
-      "JDAI-CV/FaceX-Zoo test_protocol/lfw/lfw_evaluator.py"};
-  c.span_steps = 1000;
-  c.criterion = Criterion::youden;
-  c.equal_is_wrong = true;
-  c.spread = Spread::standard_error;
-  return c;
-}
-
-AccuracyConvention sphereface_rule() {
-  AccuracyConvention c{"sphereface",
-                       "cosines -1, -0.9999, ... 1, maximal accuracy, mean of all maximisers; a "
-                       "score at the threshold is wrong; no spread; of embeddings less the mean of "
-                       "the training folds",
-                       "wy1iu/sphereface test/code/evaluation.m", true, true};
-  c.grid = sphereface_grid();
-  c.tie_rule = TieRule::mean;
-  c.equal_is_wrong = c.train_equal_is_wrong = true;
-  c.spread = Spread::none;
-  return c;
-}
-
-AccuracyConvention sphereface_pytorch_rule() {
-  AccuracyConvention c{
-      "sphereface_pytorch",
-      "cosines -1, -0.995, ... 0.995, maximal accuracy, last, accept >; spread: sd "
-      "(n)",
-      "clcarwin/sphereface_pytorch lfw_eval.py", true};
-  c.grid = arange(-1.0, 1.0, 0.005);
-  c.tie_rule = TieRule::last;
-  c.spread = Spread::population_sd;
-  return c;
-}
-
-AccuracyConvention magface_rule() {
-  AccuracyConvention c{
-      "magface",
-      "angle / pi on the grid 0, 0.01, ... 4 (so about 100 thresholds matter), "
-      "maximal accuracy, first, accept <; spread: sd (n); of embeddings less the mean of the "
-      "training folds",
-      "IrvingMeng/MagFace eval/eval_recognition/eval_1v1.py", true, true};
-  c.key = negative_angle;
-  c.to_score = cosine_of_angle;
-  c.grid = negated(arange(0, 4, 0.01));
-  c.spread = Spread::population_sd;
-  return c;
+  return {.name = std::move(name),
+          .doc = std::move(doc),
+          .source = std::move(source),
+          .cosine_only = true,
+          .key = negative_squared_distance,
+          .to_score = cosine_of_squared_distance,
+          .grid = negated(arange(0, 4, 0.01)),
+          .spread = Spread::population_sd};
 }
 
 void summarize_folds(Accuracy& a, Spread spread) {
@@ -301,7 +241,13 @@ void check_cosines(const Comparisons& comparisons, const char* kind,
 const Table<AccuracyConvention>& accuracy_conventions() {
   static const Table<AccuracyConvention> table(
       "accuracy convention",
-      {exact_rule(),
+      {{.name = "exact",
+        .doc =
+            "thresholds between all neighbouring training scores, maximal accuracy, middle of the "
+            "widest gap, accept >=; spread: sd (n - 1)",
+        .source = "this project",
+        .tie_rule = TieRule::widest_gap,
+        .accept_equal = true},
        facenet_rule("facenet",
                     "squared distance of unit embeddings (2 - 2 cos) on the grid 0, 0.01, ... 4, "
                     "maximal accuracy, first, accept <; spread: sd (n)",
@@ -310,7 +256,44 @@ const Table<AccuracyConvention>& accuracy_conventions() {
                     "the facenet rule; the projects differ in how images become embeddings (here: "
                     "sum of the image's and its mirror image's, then normalised)",
                     "deepinsight/insightface recognition/arcface_torch/eval/verification.py"),
-       facexzoo_rule(), sphereface_rule(), sphereface_pytorch_rule(), magface_rule()});
+       {.name = "facexzoo",
+        .doc = "1000 thresholds from the lowest to the highest training score, maximal TPR - FPR, "
+               "first; a score at the threshold is wrong; spread: standard error",
+        .source = "JDAI-CV/FaceX-Zoo test_protocol/lfw/lfw_evaluator.py",
+        .span_steps = 1000,
+        .criterion = Criterion::youden,
+        .equal_is_wrong = true,
+        .spread = Spread::standard_error},
+       {.name = "sphereface",
+        .doc =
+            "cosines -1, -0.9999, ... 1, maximal accuracy, mean of all maximisers; a score at the "
+            "threshold is wrong; no spread; of embeddings less the mean of the training folds",
+        .source = "wy1iu/sphereface test/code/evaluation.m",
+        .cosine_only = true,
+        .centred = true,
+        .grid = sphereface_grid(),
+        .tie_rule = TieRule::mean,
+        .equal_is_wrong = true,
+        .train_equal_is_wrong = true,
+        .spread = Spread::none},
+       {.name = "sphereface_pytorch",
+        .doc = "cosines -1, -0.995, ... 0.995, maximal accuracy, last, accept >; spread: sd (n)",
+        .source = "clcarwin/sphereface_pytorch lfw_eval.py",
+        .cosine_only = true,
+        .grid = arange(-1.0, 1.0, 0.005),
+        .tie_rule = TieRule::last,
+        .spread = Spread::population_sd},
+       {.name = "magface",
+        .doc = "angle / pi on the grid 0, 0.01, ... 4 (so about 100 thresholds matter), maximal "
+               "accuracy, first, accept <; spread: sd (n); of embeddings less the mean of the "
+               "training folds",
+        .source = "IrvingMeng/MagFace eval/eval_recognition/eval_1v1.py",
+        .cosine_only = true,
+        .centred = true,
+        .key = negative_angle,
+        .to_score = cosine_of_angle,
+        .grid = negated(arange(0, 4, 0.01)),
+        .spread = Spread::population_sd}});
   return table;
 }
 

@@ -169,12 +169,6 @@ void finish_histogram(ScoreTail& tail, std::vector<std::int64_t> counted) {
   h.impostor[last] = rest;
 }
 
-// Who was compared, as the caller calls the two sides.
-void swap_sides(ScoreTail& tail) {
-  std::swap(tail.genuine_row, tail.genuine_column);
-  std::swap(tail.impostor_row, tail.impostor_column);
-}
-
 // What a shard finds: genuine scores in `tail`, impostors in the collector.
 struct Found {
   ScoreTail tail;
@@ -276,6 +270,24 @@ AllPairsShard as_shard(const Shard& shard, Found found) {
   return part;
 }
 
+void swap_sides(ScoreTail& tail) {
+  std::swap(tail.genuine_row, tail.genuine_column);
+  std::swap(tail.impostor_row, tail.impostor_column);
+}
+void swap_sides(AllPairsShard& shard) { swap_sides(shard.tail); }
+
+// What finish() makes of a search. The columns are packed as a whole, so the smaller set becomes
+// the columns; the result calls the two sides as the caller does.
+template <class Finish>
+auto of_two(const PairSide& rows, const PairSide& columns, const AllPairsOptions& options,
+            const Shard& shard, const Job& job, const Finish& finish) {
+  if (rows.set->size() >= columns.set->size())
+    return finish(search(rows, columns, false, options, shard, job));
+  auto result = finish(search(columns, rows, false, options, shard, job));
+  swap_sides(result);
+  return result;
+}
+
 }  // namespace
 
 void AllPairsOptions::describe(OptionsBuilder<AllPairsOptions>& o) {
@@ -291,11 +303,7 @@ ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> row
                     const AllPairsOptions& options, const Job& job) {
   const PairSide r = by_identity(rows, row_identities);
   const PairSide c = by_identity(columns, column_identities);
-  // The columns are packed as a whole, so the smaller set becomes the columns.
-  if (rows.size() >= columns.size()) return finish(search(r, c, false, options, {}, job));
-  ScoreTail tail = finish(search(c, r, false, options, {}, job));
-  swap_sides(tail);
-  return tail;
+  return of_two(r, c, options, {}, job, finish);
 }
 
 ScoreTail all_pairs(const EmbeddingRows& rows, std::span<const std::int32_t> identities,
@@ -311,11 +319,8 @@ AllPairsShard all_pairs_shard(const EmbeddingRows& rows,
                               const AllPairsOptions& options, const Job& job) {
   const PairSide r = by_identity(rows, row_identities);
   const PairSide c = by_identity(columns, column_identities);
-  if (rows.size() >= columns.size())
-    return as_shard(shard, search(r, c, false, options, shard, job));
-  AllPairsShard part = as_shard(shard, search(c, r, false, options, shard, job));
-  swap_sides(part.tail);
-  return part;
+  return of_two(r, c, options, shard, job,
+                [&](Found found) { return as_shard(shard, std::move(found)); });
 }
 
 AllPairsShard all_pairs_shard(const EmbeddingRows& rows, std::span<const std::int32_t> identities,

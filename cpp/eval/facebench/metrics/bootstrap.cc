@@ -132,6 +132,14 @@ Resampling resampling_for(const ComparisonGraph& graph) {
   return components.count() > folds ? Resampling::components : Resampling::vertices;
 }
 
+Replicates Replicates::only(std::size_t s) const {
+  Replicates one{method,      degenerate_method, units,       of_people,
+                 {trials[s]}, opposed,           {points[s]}, {values[s]}};
+  if (!freedom.empty()) one.freedom = {freedom[s]};
+  if (!acceleration.empty()) one.acceleration = {acceleration[s]};
+  return one;
+}
+
 Bootstrap::Bootstrap(BootstrapScheme scheme)
     : scheme_(std::make_shared<const BootstrapScheme>(std::move(scheme))) {}
 

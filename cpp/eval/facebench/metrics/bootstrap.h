@@ -65,6 +65,9 @@ struct Replicates {
   std::vector<double> freedom;
   // Efron's acceleration of each statistic: a sixth of the skewness of what single people do to it.
   std::vector<double> acceleration;
+
+  // The same of statistic s alone.
+  Replicates only(std::size_t s) const;
 };
 
 // The interval of statistic s of the replicates; see Bootstrap::intervals(). Bounds are NaN where

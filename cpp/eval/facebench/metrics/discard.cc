@@ -79,13 +79,8 @@ RankedComparisons rank_comparisons(const SampleComparisons& c, double threshold,
 // The curve of discarding wrong genuine comparisons first.
 RejectCurve oracle_of_comparisons(const DiscardResult& result, std::int64_t wrong) {
   RejectCurve curve;
-  for (std::int64_t k = 0; k <= wrong && k < result.genuine; ++k) {
-    curve.rejected.push_back(ratio(k, result.genuine));
-    curve.error.push_back(ratio(wrong - k, result.genuine - k));
-    curve.quality.push_back(nan);
-    curve.wrong.push_back(wrong - k);
-    curve.kept.push_back(result.genuine - k);
-  }
+  for (std::int64_t k = 0; k <= wrong && k < result.genuine; ++k)
+    curve.add(ratio(k, result.genuine), nan, wrong - k, result.genuine - k);
   return curve;
 }
 
@@ -113,12 +108,7 @@ RejectCurve oracle_of_images(const SampleComparisons& c, const RankedComparisons
   std::int64_t kept = result.genuine, discarded = 0;
   RejectCurve curve;
   const auto point = [&] {
-    if (kept == 0) return;
-    curve.rejected.push_back(ratio(discarded, result.samples));
-    curve.error.push_back(ratio(wrong, kept));
-    curve.quality.push_back(nan);
-    curve.wrong.push_back(wrong);
-    curve.kept.push_back(kept);
+    if (kept > 0) curve.add(ratio(discarded, result.samples), nan, wrong, kept);
   };
   point();
   while (!queue.empty()) {

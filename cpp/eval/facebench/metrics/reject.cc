@@ -19,6 +19,15 @@ void check_limit(double limit) {
 
 }  // namespace
 
+void RejectCurve::add(double share_rejected, double lowest_quality, std::int64_t wrong_kept,
+                      std::int64_t all_kept) {
+  rejected.push_back(share_rejected);
+  error.push_back(ratio(wrong_kept, all_kept));
+  quality.push_back(lowest_quality);
+  wrong.push_back(wrong_kept);
+  kept.push_back(all_kept);
+}
+
 double RejectCurve::area(double limit) const {
   check_limit(limit);
   double sum = 0;
@@ -65,11 +74,7 @@ RejectCurve error_versus_reject(std::span<const std::uint8_t> wrong,
   for (std::size_t i = 0; i < n;) {
     const std::int64_t kept = all - static_cast<std::int64_t>(i);
     const double lowest = quality[order[i]];
-    curve.rejected.push_back(ratio(all - kept, all));
-    curve.error.push_back(ratio(bad, kept));
-    curve.quality.push_back(lowest);
-    curve.wrong.push_back(bad);
-    curve.kept.push_back(kept);
+    curve.add(ratio(all - kept, all), lowest, bad, kept);
     for (; i < n && quality[order[i]] == lowest; ++i) bad -= wrong[order[i]];
   }
   return curve;

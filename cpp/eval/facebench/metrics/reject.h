@@ -19,6 +19,9 @@ struct RejectCurve {
   std::vector<std::int64_t> wrong;  // among those kept
   std::vector<std::int64_t> kept;
   std::size_t size() const { return rejected.size(); }
+  // Adds a point, whose error follows.
+  void add(double share_rejected, double lowest_quality, std::int64_t wrong_kept,
+           std::int64_t all_kept);
 
   // The area under the curve (a step function: an error holds until more is rejected) from 0 to
   // `limit`, divided by limit: the mean error of what is kept. limit in (0, 1], else

@@ -13,11 +13,16 @@ constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 // Sums of weighted scores, taken about a shift so that the squares do not cancel.
 struct Sum {
-  double weight = 0, first = 0, second = 0;
-  void add(double w, double x) {
+  double shift, weight = 0, first = 0, second = 0;
+  void add(double w, double score) {
+    const double x = score - shift;
     weight += w;
     first += w * x;
     second += w * x * x;
+  }
+  double mean() const { return first / weight + shift; }
+  double sd() const {
+    return std::sqrt(std::max(0.0, second - first * (first / weight)) / (weight - 1));
   }
 };
 
@@ -49,22 +54,18 @@ SimilarityMatrix::SimilarityMatrix(std::vector<std::string> groups, std::vector<
 SimilarityMatrix::Sums SimilarityMatrix::same(std::size_t row, std::size_t column,
                                               std::span<const Weight> weights) const {
   const std::size_t width = groups_.size() * subjects_;
-  const double shift = scores_[row * subjects_ * width + column * subjects_];
-  Sum sum;
+  Sum sum{scores_[row * subjects_ * width + column * subjects_]};
   for (std::size_t s = 0; s < subjects_; ++s) {
     const std::size_t k = (row * subjects_ + s) * width + column * subjects_ + s;
-    if (!left_out_[k]) sum.add(weights.empty() ? 1 : weights[s], scores_[k] - shift);
+    if (!left_out_[k]) sum.add(weights.empty() ? 1 : weights[s], scores_[k]);
   }
-  const double mean = sum.first / sum.weight;
-  return {sum.weight, mean + shift,
-          std::sqrt(std::max(0.0, sum.second - sum.first * mean) / (sum.weight - 1))};
+  return {sum.weight, sum.mean(), sum.sd()};
 }
 
 SimilarityMatrix::Sums SimilarityMatrix::different(std::size_t row, std::size_t column,
                                                    std::span<const Weight> weights) const {
   const std::size_t width = groups_.size() * subjects_;
-  const double shift = scores_[row * subjects_ * width + column * subjects_];
-  Sum sum;
+  Sum sum{scores_[row * subjects_ * width + column * subjects_]};
   for (std::size_t s = 0; s < subjects_; ++s) {
     const Weight weight = weights.empty() ? 1 : weights[s];
     if (weight == 0) continue;
@@ -72,11 +73,9 @@ SimilarityMatrix::Sums SimilarityMatrix::different(std::size_t row, std::size_t 
     for (std::size_t t = 0; t < subjects_; ++t)
       if (t != s && !left_out_[begin + t])
         sum.add(static_cast<double>(weight) * (weights.empty() ? 1 : weights[t]),
-                scores_[begin + t] - shift);
+                scores_[begin + t]);
   }
-  const double mean = sum.first / sum.weight;
-  return {sum.weight, mean + shift,
-          std::sqrt(std::max(0.0, sum.second - sum.first * mean) / (sum.weight - 1))};
+  return {sum.weight, sum.mean(), sum.sd()};
 }
 
 double SimilarityMatrix::mean_similarity(std::size_t row, std::size_t column,

@@ -152,11 +152,7 @@ RejectCurve DiscardCurve::evaluate(std::span<const Weight> people, double limit)
       const std::uint32_t last = impostor_ranks.last_with(most_within(far_, impostor));
       wrong = genuine - genuine_ranks.up_to(last);
     }
-    curve.rejected.push_back(ratio(all - units, all));
-    curve.error.push_back(ratio(wrong, genuine));
-    curve.quality.push_back(levels_[level]);
-    curve.wrong.push_back(wrong);
-    curve.kept.push_back(genuine);
+    curve.add(ratio(all - units, all), levels_[level], wrong, genuine);
     if (curve.rejected.back() >= limit) break;
     for (; unit != units_.end() && unit->level == level; ++unit)
       units -= !units_are_images_ ? c.weight(unit->comparison, people)

@@ -79,7 +79,7 @@ void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
   if (with_band && data == MetricData::scores && bootstrap) fars = band_fars(*measurable.scores);
   for (const double far : fars) statistics.push_back(tar_at_far_statistic(measurable.scores, far));
   if (statistics.empty()) return;
-  Replicates drawn = bootstrap().replicates_with_freedom(
+  const Replicates drawn = bootstrap().replicates_with_freedom(
       statistics, {options.replicates, options.level, options.seed}, job);
   if (!fars.empty()) all.band = band_of(drawn, statistics, fars, options.level);
   for (std::size_t i = 0; i < of_number.size(); ++i) {
@@ -97,16 +97,7 @@ void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
     draws.statistic.resolution = statistics[i].resolution;
     draws.statistic.rate = statistics[i].rate;
     draws.statistic.graded = statistics[i].graded;
-    Replicates& replicates = draws.replicates;
-    replicates.method = drawn.method;
-    replicates.degenerate_method = drawn.degenerate_method;
-    replicates.units = drawn.units;
-    replicates.of_people = drawn.of_people;
-    replicates.trials = {drawn.trials[i]};
-    replicates.opposed = drawn.opposed;
-    replicates.points = {drawn.points[i]};
-    replicates.values.push_back(std::move(drawn.values[i]));
-    if (!drawn.freedom.empty()) replicates.freedom.push_back(drawn.freedom[i]);
+    draws.replicates = drawn.only(i);
   }
 }
 
