@@ -424,20 +424,10 @@ void bind_evaluation(py::module_& m) {
   m.def(
       "evaluate_file",
       [](const ProtocolSpec& s, TrialSet t, const std::filesystem::path& path,
-         const EvaluationOptions& o, int threads, const py::object& progress) {
-        return with_job(threads, progress, [&](const Job& job) {
-          return evaluate(under(s, std::move(t)), read_embeddings(path), o, job);
-        });
-      },
-      py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("options"),
-      py::arg("threads"), py::arg("progress"));
-  m.def(
-      "evaluate_shards",
-      [](const ProtocolSpec& s, TrialSet t, const std::filesystem::path& path,
          const std::vector<std::filesystem::path>& shards, const EvaluationOptions& o, int threads,
          const py::object& progress) {
         return with_job(threads, progress, [&](const Job& job) {
-          return evaluate(under(s, std::move(t)), read_embeddings(path), shards, o, job);
+          return evaluate(under(s, std::move(t)), read_embeddings(path), o, job, shards);
         });
       },
       py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("shards"),

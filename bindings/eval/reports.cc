@@ -39,40 +39,30 @@ std::vector<Run> read_runs(const std::vector<fs::path>& folders, bool check = tr
   return runs;
 }
 
-py::tuple far_and_tar(const std::vector<RocPoint>& points) {
-  std::vector<double> far, tar;
-  for (const RocPoint& p : points) {
-    far.push_back(p.far);
-    tar.push_back(p.tar);
-  }
-  return py::make_tuple(to_numpy(std::move(far)), to_numpy(std::move(tar)));
+// An array for each member of the points.
+template <class Point, class... Members>
+py::tuple columns_of(const std::vector<Point>& points, Members... members) {
+  const auto column = [&](double Point::*member) {
+    std::vector<double> values;
+    for (const Point& p : points) values.push_back(p.*member);
+    return to_numpy(std::move(values));
+  };
+  return py::make_tuple(column(members)...);
 }
 
-py::tuple far_low_high(const std::vector<BandPoint>& points) {
-  std::vector<double> far, low, high;
-  for (const BandPoint& p : points) {
-    far.push_back(p.far);
-    low.push_back(p.low);
-    high.push_back(p.high);
-  }
-  return py::make_tuple(to_numpy(std::move(far)), to_numpy(std::move(low)),
-                        to_numpy(std::move(high)));
+py::tuple far_and_tar(const std::vector<RocPoint>& points) {
+  return columns_of(points, &RocPoint::far, &RocPoint::tar);
 }
 
 // A track's curves as arrays; what the track does not have is absent.
 py::dict curves_to_python(const TrackCurves& c) {
   py::dict d;
   if (!c.roc.empty()) d["roc"] = far_and_tar(c.roc);
-  if (!c.band.empty()) d["band"] = far_low_high(c.band);
+  if (!c.band.empty())
+    d["band"] = columns_of(c.band, &BandPoint::far, &BandPoint::low, &BandPoint::high);
   if (!c.cmc.empty()) d["cmc"] = c.cmc;
-  if (!c.dir.empty()) {
-    std::vector<double> fpir, dir;
-    for (const IdentificationPoint& p : c.dir) {
-      fpir.push_back(p.fpir);
-      dir.push_back(p.dir);
-    }
-    d["dir"] = py::make_tuple(to_numpy(std::move(fpir)), to_numpy(std::move(dir)));
-  }
+  if (!c.dir.empty())
+    d["dir"] = columns_of(c.dir, &IdentificationPoint::fpir, &IdentificationPoint::dir);
   if (!c.scores.edges.empty())
     d["scores"] = py::make_tuple(c.scores.edges, c.scores.genuine, c.scores.impostor);
   return d;

@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <type_traits>
 
 #include "common.h"
 #include "facebench/embedding/extractor.h"
@@ -46,12 +45,9 @@ std::string array_hash(const Array& array) {
 }
 
 py::dict value_dict(const ValidationValue& v) {
-  py::dict d;
-  d["track"] = v.track;
-  d["metric"] = v.metric;
-  d["value"] = v.value;
-  d["score"] = v.score;
-  d["failed_enrolments"] = v.failed_enrolments;
+  using V = ValidationValue;
+  py::dict d = dict_of(v, "track", &V::track, "metric", &V::metric, "value", &V::value, "score",
+                       &V::score, "failed_enrolments", &V::failed_enrolments);
   if (v.interval) {
     d["low"] = v.interval->low;
     d["high"] = v.interval->high;
@@ -59,40 +55,27 @@ py::dict value_dict(const ValidationValue& v) {
   return d;
 }
 
-// Of an EpochReport or a StepReport.
-template <class Report>
-py::dict report_dict(const Report& r) {
-  py::dict d;
-  d["iteration"] = r.iteration;
-  d["loss"] = r.loss;
-  d["accuracy"] = r.accuracy;
-  d["lr"] = r.lr;
-  if constexpr (std::is_same_v<Report, EpochReport>) {
-    d["epoch"] = r.epoch;
-    d["epochs"] = r.epochs;
-    if (r.validation) d["validation"] = value_dict(*r.validation);
-  } else {
-    d["iterations"] = r.iterations;
-    d["gradient_norm"] = r.gradient_norm;
-  }
+py::dict report_dict(const EpochReport& report) {
+  using E = EpochReport;
+  py::dict d = dict_of(report, "iteration", &E::iteration, "loss", &E::loss, "accuracy",
+                       &E::accuracy, "lr", &E::lr, "epoch", &E::epoch, "epochs", &E::epochs);
+  if (report.validation) d["validation"] = value_dict(*report.validation);
   return d;
 }
 
-py::dict result_dict(const TrainResult& r) {
-  py::dict d;
-  d["model"] = r.model;
-  d["iterations"] = r.iterations;
-  d["epochs"] = r.epochs;
-  d["classes"] = r.classes;
-  d["images"] = r.images;
-  d["excluded"] = r.excluded;
-  d["loss"] = r.loss;
-  d["accuracy"] = r.accuracy;
-  d["best_score"] = r.best_score;
-  d["best_epoch"] = r.best_epoch;
-  d["stopped_early"] = r.stopped_early;
-  d["images_per_second"] = r.images_per_second;
-  return d;
+py::dict report_dict(const StepReport& report) {
+  using S = StepReport;
+  return dict_of(report, "iteration", &S::iteration, "loss", &S::loss, "accuracy", &S::accuracy,
+                 "lr", &S::lr, "iterations", &S::iterations, "gradient_norm", &S::gradient_norm);
+}
+
+py::dict result_dict(const TrainResult& result) {
+  using T = TrainResult;
+  return dict_of(result, "model", &T::model, "iterations", &T::iterations, "epochs", &T::epochs,
+                 "classes", &T::classes, "images", &T::images, "excluded", &T::excluded, "loss",
+                 &T::loss, "accuracy", &T::accuracy, "best_score", &T::best_score, "best_epoch",
+                 &T::best_epoch, "stopped_early", &T::stopped_early, "images_per_second",
+                 &T::images_per_second);
 }
 
 py::dict variation_dict(const Variation& v) {
@@ -109,17 +92,11 @@ py::dict variation_dict(const Variation& v) {
   return d;
 }
 
-py::dict memory_dict(const HeadMemory& m) {
-  py::dict d;
-  d["first_class"] = m.first_class;
-  d["classes"] = m.classes;
-  d["parameters"] = m.parameters;
-  d["momentum"] = m.momentum;
-  d["gradients"] = m.gradients;
-  d["logits"] = m.logits;
-  d["features"] = m.features;
-  d["total"] = m.total();
-  return d;
+py::dict memory_dict(const HeadMemory& memory) {
+  using H = HeadMemory;
+  return dict_of(memory, "first_class", &H::first_class, "classes", &H::classes, "parameters",
+                 &H::parameters, "momentum", &H::momentum, "gradients", &H::gradients, "logits",
+                 &H::logits, "features", &H::features, "total", &H::total);
 }
 
 // What Python gives to a training in addition to recipe, data and options.

@@ -351,11 +351,11 @@ def evaluate(
     if shard_files is not None:
         files = [path_text(f, "shard_files") for f in shard_files]
         file, role = _shards.file_for_all(embeddings), "embeddings"
-        raw = _eval.evaluate_shards(spec, trials, file, files, options, threads, progress)
+        raw = _eval.evaluate_file(spec, trials, file, files, options, threads, progress)
     elif embeddings is not None:
         data, file = _embedding_set(embeddings, names, status)
         if data is None:
-            raw = _eval.evaluate_file(spec, trials, file, options, threads, progress)
+            raw = _eval.evaluate_file(spec, trials, file, [], options, threads, progress)
         else:
             raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
         role = "embeddings"

@@ -26,14 +26,9 @@
 namespace facebench {
 namespace {
 
-template <class Named>
-const Named& by_name(std::string_view kind, const std::vector<Named>& all, std::string_view name) {
-  std::vector<std::string> names;
-  for (const Named& one : all) {
-    if (one.name == name) return one;
-    names.push_back(one.name);
-  }
-  throw std::invalid_argument(unknown_name_message(kind, name, names));
+// Whether comparisons with a failed side are left out; `options` resolved.
+bool drops_failed(const EvaluationOptions& options) {
+  return failure_policies().at(*options.failed_enrolments).drop;
 }
 
 // Faces that the embeddings hold beside the one of a sample ("NAME#K"), where they say so.
@@ -234,11 +229,11 @@ double TrackResult::failure_to_enrol_rate() const {
 }
 
 const Number& TrackResult::number(std::string_view name) const {
-  return by_name("metric of this track", numbers, name);
+  return item_named("metric of this track", numbers, &Number::name, name);
 }
 
 const TrackResult& Result::track(std::string_view name) const {
-  return by_name("track", tracks, name);
+  return item_named("track", tracks, &TrackResult::name, name);
 }
 
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options) {
@@ -256,22 +251,10 @@ EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOpti
   return r;
 }
 
-bool drops_failed(const EvaluationOptions& options) {
-  return failure_policies().at(*options.failed_enrolments).drop;
-}
-
 std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,
                                          std::span<const SampleStatus> status) {
   if (!drops_failed(options)) return {};
   return failed_units(unit_status(trials, status));
-}
-
-ScoredTrack scored_track(const ScoredTrials& s, std::size_t track) {
-  return {.set = s.trials,
-          .scores = s.scores.at(track),
-          .where = fmt::format("protocol {}, track {}", s.spec.id, s.trials.tracks.at(track).name),
-          .left_out = left_out_units(s.options, s.trials, s.status),
-          .searches = asks_for_searches(s.spec)};
 }
 
 bool asks_for_searches(const ProtocolSpec& spec) {
@@ -300,10 +283,13 @@ MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
     count_units(trials, scored.status, units, track, r);
     count_comparisons(*track.trials, trials, failed, drop, r);
     r.more_counts = track.trials->counts(trials);
-    ScoredTrack scored_one = scored_track(scored, t);
-    scored_one.left_out = drop ? failed : std::vector<std::uint8_t>();
-    scored_one.searches = asks_for_searches(metrics);
-    if (intervals.any()) scored_one.intervals = &intervals;
+    const ScoredTrack scored_one{
+        .set = trials,
+        .scores = scored.scores.at(t),
+        .where = fmt::format("protocol {}, track {}", scored.spec.id, track.name),
+        .left_out = drop ? failed : std::vector<std::uint8_t>(),
+        .intervals = intervals.any() ? &intervals : nullptr,
+        .searches = asks_for_searches(metrics)};
     const Measurable measurable = track.trials->measurable(scored_one, job);
     MeasuredNumbers measured =
         measure_numbers(metrics, options, scored_one, measurable, with_curves, job);
@@ -393,7 +379,7 @@ Scores tail_of_files(const Track& track, const UnitEmbeddings& units, const Stor
 Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
                            const EvaluationOptions& options, const Job& job,
                            const std::function<void()>& fused,
-                           std::span<const std::filesystem::path> tail_shards = {}) {
+                           std::span<const std::filesystem::path> tail_shards) {
   Result r = begin(std::move(trials), embeddings, options);
   r.score = "cosine";
   if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
@@ -429,19 +415,11 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
 
 Result evaluate(TrialSet trials, const EmbeddingSet& embeddings, const EvaluationOptions& options,
                 const Job& job) {
-  return evaluate_embeddings(std::move(trials), embeddings, options, job, [] {});
+  return evaluate_embeddings(std::move(trials), embeddings, options, job, [] {}, {});
 }
 
 Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options,
-                const Job& job) {
-  EmbeddingSet rows = std::move(embeddings);
-  return evaluate_embeddings(std::move(trials), rows, options, job,
-                             [&] { std::vector<float>().swap(rows.values); });
-}
-
-Result evaluate(TrialSet trials, EmbeddingSet&& embeddings,
-                std::span<const std::filesystem::path> tail_shards,
-                const EvaluationOptions& options, const Job& job) {
+                const Job& job, std::span<const std::filesystem::path> tail_shards) {
   EmbeddingSet rows = std::move(embeddings);
   return evaluate_embeddings(
       std::move(trials), rows, options, job, [&] { std::vector<float>().swap(rows.values); },

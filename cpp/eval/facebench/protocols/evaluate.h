@@ -19,8 +19,6 @@
 
 namespace facebench {
 
-struct ScoredTrack;
-
 struct EvaluationOptions {
   // Unset: the protocol's.
   std::optional<std::string> convention;  // conventions()
@@ -110,9 +108,10 @@ struct Result : ScoredTrials {
 // same numbers for any number of threads.
 Result evaluate(TrialSet trials, const EmbeddingSet& embeddings,
                 const EvaluationOptions& options = {}, const Job& job = {});
-// The same; the values are freed as soon as the units are made, before the comparisons.
+// The same; the values are freed as soon as the units are made, before the comparisons. Tails are
+// taken out of the files `tail_shards` of write_tail_shard(), where there are any.
 Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOptions& options = {},
-                const Job& job = {});
+                const Job& job = {}, std::span<const std::filesystem::path> tail_shards = {});
 
 // evaluate() shared out among processes: of each track of which a tail is kept (see
 // `stored_scores`) one writes what its shard of the comparisons gives, a file of `out`; with the
@@ -122,9 +121,6 @@ Result evaluate(TrialSet trials, EmbeddingSet&& embeddings, const EvaluationOpti
 void write_tail_shard(TrialSet trials, EmbeddingSet&& embeddings, const Shard& shard,
                       const std::filesystem::path& out, const EvaluationOptions& options = {},
                       const Job& job = {});
-Result evaluate(TrialSet trials, EmbeddingSet&& embeddings,
-                std::span<const std::filesystem::path> tail_shards,
-                const EvaluationOptions& options = {}, const Job& job = {});
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
 // order of the lists; of a track that is no list all that its shape has (Trials::shape), row by
@@ -161,17 +157,12 @@ std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Job& j
 std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const ProtocolSpec& metrics,
                                         const EvaluationOptions& options, const Job& job = {});
 
-// One track as it is to be measured, without intervals. The trials must live as long as the result.
-ScoredTrack scored_track(const ScoredTrials& scored, std::size_t track);
-
 // Whether a metric of the protocol is one of searches.
 bool asks_for_searches(const ProtocolSpec& spec);
 
 // `options` with the protocol's words where they are unset. Throws std::invalid_argument for
 // unknown words.
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);
-// Whether comparisons with a failed side are left out; `options` resolved.
-bool drops_failed(const EvaluationOptions& options);
 // The units whose comparisons are left out (1 per unit; empty = none is): those that failed, where
 // the options leave them out. `options` resolved, `status` per sample.
 std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,
