@@ -33,10 +33,10 @@ void bind_inspection(py::module_& m) {
         d["scores"] = to_numpy(std::move(list.scores));
         d["labels"] = to_numpy(std::move(list.labels));
         d["folds"] = list.folds.empty() ? py::object(py::none()) : to_numpy(std::move(list.folds));
-        d["people"] = py::make_tuple(to_numpy(std::move(list.first_person)),
-                                     to_numpy(std::move(list.second_person)));
-        d["units"] = py::make_tuple(to_numpy(std::move(list.first_unit)),
-                                    to_numpy(std::move(list.second_unit)));
+        d["people"] = py::make_tuple(to_numpy(std::move(list.people[0])),
+                                     to_numpy(std::move(list.people[1])));
+        d["units"] =
+            py::make_tuple(to_numpy(std::move(list.units[0])), to_numpy(std::move(list.units[1])));
         return d;
       },
       py::arg("run"), py::arg("track"));

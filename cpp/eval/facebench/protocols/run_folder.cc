@@ -100,13 +100,14 @@ Track read_track(const H5Reader& file, const std::string& name) {
   return {name, trial_kinds().at(kind == "all_pairs" ? "dense" : kind).read(file, group)};
 }
 
-Json track_content(const TrackResult& t) {
+Json failed_content(const std::vector<FailedSample>& samples) {
   Json failed = Json::array();
-  for (const FailedSample& f : t.failed)
+  for (const FailedSample& f : samples)
     failed.push_back({{"name", f.name}, {"status", sample_status_name(f.status)}});
-  Json left_out = Json::array();
-  for (const FailedSample& f : t.left_out)
-    left_out.push_back({{"name", f.name}, {"status", sample_status_name(f.status)}});
+  return failed;
+}
+
+Json track_content(const TrackResult& t) {
   return {{"kind", t.kind},
           {"comparisons", t.comparisons},
           {"dropped", t.dropped},
@@ -114,8 +115,8 @@ Json track_content(const TrackResult& t) {
           {"templates", t.templates},
           {"samples", t.samples},
           {"identities", t.identities},
-          {"left_out_of_templates", left_out},
-          {"failed", failed}};
+          {"left_out_of_templates", failed_content(t.left_out)},
+          {"failed", failed_content(t.failed)}};
 }
 
 // The path below the root, or null where it lies elsewhere. A root that is a file (an archive with
@@ -230,6 +231,11 @@ void write_run_files(const fs::path& folder, const Result& r, const RunInfo& inf
   write_file(folder / "curves.json", canonical_json(curves_json(r.curves)) + "\n");
   for (const char* file : kOutputs) content["outputs"][file] = sha256_file(folder / file);
   write_manifest(folder / "run.json", manifest);
+}
+
+std::string run_name(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
 bool is_run_folder(const fs::path& folder) {

@@ -32,6 +32,9 @@ void write_run_files(const std::filesystem::path& folder, const Result& result,
 // Whether the folder holds a run.json that we wrote. Never throws.
 bool is_run_folder(const std::filesystem::path& folder);
 
+// What a run folder is called, however its path is spelled ("runs/lfw/", ".").
+std::string run_name(const std::filesystem::path& folder);
+
 struct Run {
   std::filesystem::path folder;
   Manifest manifest;

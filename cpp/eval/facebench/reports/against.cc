@@ -138,6 +138,23 @@ AgainstMatch match(const ReportTable& table, std::size_t row, std::size_t column
   return m;
 }
 
+// What stands in a cell, as text: "97.2 %", "+0.43".
+std::string published_text(const PublishedValue& value) {
+  const std::string& unit = value.column->unit;
+  return unit == "%" ? value.cell->printed + " %" : value.cell->printed;
+}
+
+std::string difference_text(const AgainstMatch& match) {
+  if (std::isnan(match.difference)) return "";
+  return fmt::format("{:+.{}f}", match.difference,
+                     match.published.column->unit == "similarity" ? 3 : 2);
+}
+
+// "ResNet-50, table 3".
+std::string published_source(const PublishedValue& value) {
+  return fmt::format("{}, {}", value.row->name, value.table->place);
+}
+
 }  // namespace
 
 Against compare_with_published(std::span<const Run> runs,
@@ -184,21 +201,6 @@ std::vector<std::size_t> Against::others() const {
   };
   std::ranges::stable_sort(numbers, {}, distance);
   return numbers;
-}
-
-std::string published_text(const PublishedValue& value) {
-  const std::string& unit = value.column->unit;
-  return unit == "%" ? value.cell->printed + " %" : value.cell->printed;
-}
-
-std::string difference_text(const AgainstMatch& match) {
-  if (std::isnan(match.difference)) return "";
-  return fmt::format("{:+.{}f}", match.difference,
-                     match.published.column->unit == "similarity" ? 3 : 2);
-}
-
-std::string published_source(const PublishedValue& value) {
-  return fmt::format("{}, {}", value.row->name, value.table->place);
 }
 
 Json against_json(const Against& a) {

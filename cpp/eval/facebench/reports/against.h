@@ -53,12 +53,6 @@ Against compare_with_published(std::span<const Run> runs,
                                std::shared_ptr<const Publication> publication,
                                const Conditions& stated = {}, std::vector<std::string> titles = {});
 
-// What stands in a cell, as text: "97.2 %", "+0.43", "inside".
-std::string published_text(const PublishedValue& value);
-std::string difference_text(const AgainstMatch& match);
-// "ResNet-50, table 3".
-std::string published_source(const PublishedValue& value);
-
 // {"publication", "citation", "stated", "same": [...], "other_systems": [...], "not_measured":
 // [...], "notes"}: each entry the published value as published_value_json() has it, and the run's
 // number beside it.

@@ -57,26 +57,24 @@ CalibrationReport calibration_report(const fs::path& folder, const fs::path& tes
   check_options(options);
   check_test_run(test, options.same, "the calibration");
   const RunScores run = read_run_scores(folder);
-  const std::size_t track = track_of(run, options.track);
-  const CountedList made_on = counted_list(run, track, folder);
+  const ListedRun made_on = counted_list(run, track_of(run, options.track), folder);
   CalibrationReport report;
-  report.protocol = run.spec.id;
-  report.track = run.trials.tracks[track].name;
+  report.protocol = made_on.protocol;
+  report.track = made_on.track;
   report.same = options.same;
   report.prior = options.prior;
   report.calibrator = fit_calibrator(Comparisons(made_on.scores, made_on.labels), options.method);
 
-  const auto measure = [&](CountedList list, const TrialSet& trials, const fs::path& where) {
-    report.tested_on = where.filename().string();
+  const auto measure = [&](ListedRun list, const fs::path& where) {
+    report.tested_on = run_name(where);
     for (double& score : list.scores) score = report.calibrator.apply(score);
     const auto c = std::make_shared<const Comparisons>(list.scores, list.labels);
     report.genuine = c->genuine();
     report.impostor = c->impostor();
-    const std::vector<std::int32_t> people[2] = {list.people(trials, 0), list.people(trials, 1)};
     const std::vector<Statistic> statistics = {
         cllr_statistic(c), min_cllr_statistic(c),
         calibration_error_statistic(c, options.prior, static_cast<int>(options.bins))};
-    const Bootstrap bootstrap({people[0], people[1], {}}, Resampling::dyadic);
+    const Bootstrap bootstrap(list.graph(), Resampling::dyadic);
     const Replicates r = bootstrap.replicates_with_freedom(
         statistics, {options.replicates, options.level, options.seed}, job);
     double* values[] = {&report.cllr, &report.min_cllr, &report.calibration_error};
@@ -93,11 +91,11 @@ CalibrationReport calibration_report(const fs::path& folder, const fs::path& tes
     fill_tippett(*c, report);
   };
   if (options.same) {
-    measure(made_on, run.trials, folder);
+    measure(made_on, folder);
     return report;
   }
   const RunScores other = read_run_scores(test);
-  measure(counted_list(other, track_like(other, report.track), test), other.trials, test);
+  measure(counted_list(other, track_like(other, report.track), test), test);
   return report;
 }
 

@@ -47,6 +47,23 @@ std::vector<std::string> fusion_differences(const std::string& a, const std::str
   return out;
 }
 
+// What two printed values were measured with, where that differs, a sentence each: "flip is sum,
+// not none"; a fusion by its switches, "norms kept, not each sample of unit length".
+std::vector<std::string> condition_differences(const PublishedRow& a, const PublishedRow& b) {
+  std::vector<std::string> out;
+  for (const ConditionName& c : condition_names().entries()) {
+    const std::string one = condition_of(a, c.name), other = condition_of(b, c.name);
+    if (one == other) continue;
+    const std::vector<std::string> switches =
+        c.name == "fusion" ? fusion_differences(one, other) : std::vector<std::string>{};
+    if (switches.empty())
+      out.push_back(fmt::format("{} is {}, not {}", c.name, one, other));
+    else
+      out.insert(out.end(), switches.begin(), switches.end());
+  }
+  return out;
+}
+
 // The embedded publications, parsed once.
 const std::vector<std::shared_ptr<const Publication>>& publications() {
   static const std::vector<std::shared_ptr<const Publication>> all = [] {
@@ -70,21 +87,6 @@ std::vector<ClaimSource> claim_sources(double value, double step, const MeasureA
       if (std::abs(*v.cell->value * scale - value) <= coarser + kRounding)
         out.push_back({publication, v});
     }
-  }
-  return out;
-}
-
-std::vector<std::string> condition_differences(const PublishedRow& a, const PublishedRow& b) {
-  std::vector<std::string> out;
-  for (const ConditionName& c : condition_names().entries()) {
-    const std::string one = condition_of(a, c.name), other = condition_of(b, c.name);
-    if (one == other) continue;
-    const std::vector<std::string> switches =
-        c.name == "fusion" ? fusion_differences(one, other) : std::vector<std::string>{};
-    if (switches.empty())
-      out.push_back(fmt::format("{} is {}, not {}", c.name, one, other));
-    else
-      out.insert(out.end(), switches.begin(), switches.end());
   }
   return out;
 }

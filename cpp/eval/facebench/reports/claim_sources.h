@@ -20,10 +20,6 @@ struct ClaimSource {
 // of `value`.
 std::vector<ClaimSource> claim_sources(double value, double step, const MeasureAddress& measures);
 
-// What two printed values were measured with, where that differs, a sentence each: "flip is sum,
-// not none"; a fusion by its switches, "norms kept, not each sample of unit length".
-std::vector<std::string> condition_differences(const PublishedRow& a, const PublishedRow& b);
-
 // The differences of every two values of the same table, one of each list, under their names.
 struct SourcePair {
   const ClaimSource* one = nullptr;

@@ -44,16 +44,8 @@ using Numbers = std::map<std::string, std::map<NumberKey, double>>;  // track, n
 
 void add_numbers(const std::vector<TrackResult>& tracks, Numbers& out) {
   for (const TrackResult& t : tracks)
-    for (const Number& number : t.numbers) {
-      if (!number.matrix) {
-        out[t.name][{number.name, "", ""}] = number.value;
-        continue;
-      }
-      const MatrixValue& m = *number.matrix;
-      for (std::size_t i = 0; i < m.values.size(); ++i)
-        out[t.name][{number.name, m.rows[i / m.columns.size()], m.columns[i % m.columns.size()]}] =
-            m.values[i];
-    }
+    for (const Number& number : t.numbers)
+      for (const auto& [key, value] : keyed_values(number)) out[t.name][key] = value;
 }
 
 Numbers numbers_by(const RunScores& run, const ProtocolSpec& metrics,
@@ -124,10 +116,6 @@ std::string overall_cause(const std::vector<ExplainedNumber>& numbers, double le
   return first;
 }
 
-std::string name_of(const fs::path& run) {
-  return fs::absolute(run).lexically_normal().filename().string();
-}
-
 Json paired_json(const std::optional<PairedComparison>& paired) {
   if (!paired) return nullptr;
   const Interval& i = paired->interval;
@@ -157,7 +145,7 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
   const WholeRun runs[2] = {read_whole_run(a, job), read_whole_run(b, job)};
   const std::vector<TrackPairs> pairs = track_pairs(runs[0].scores, runs[1].scores);
   Explanation e;
-  e.run = {name_of(a), name_of(b)};
+  e.run = {run_name(a), run_name(b)};
   e.level = options.level;
   for (int r : {0, 1}) {
     e.protocol[r] = runs[r].scores.spec.id;

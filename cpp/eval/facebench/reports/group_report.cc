@@ -92,16 +92,15 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
                          const fs::path& other, const Job& job) {
   check_options(options);
   const RunScores run = read_run_scores(folder);
-  const std::size_t track = track_of(run, options.track);
-  CountedList list = counted_list(run, track, folder);
+  ListedRun list = counted_list(run, track_of(run, options.track), folder);
   Attributes table(attributes, options);
 
   // Groups in the order of their names, the unknown one last.
   std::map<std::int32_t, std::string> group_of;  // of each unit that is compared
   std::set<std::string> names;
   GroupReport report;
-  for (const Comparison& c : list.units)
-    for (const std::int32_t unit : {c.first, c.second}) {
+  for (const std::vector<std::int32_t>& side : list.units)
+    for (const std::int32_t unit : side) {
       if (group_of.contains(unit)) continue;
       const auto person = static_cast<std::size_t>(run.trials.unit_identity(unit));
       const std::string group =
@@ -118,9 +117,8 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
                      run.trials.names.at(0)));
   if (options.impostors == "matched")
     list = list.only([&](std::size_t i) {
-      const Comparison pair = list.units[i];
-      const std::string& group = group_of.at(pair.first);
-      const bool matched = !group.empty() && group == group_of.at(pair.second);
+      const std::string& group = group_of.at(list.units[0][i]);
+      const bool matched = !group.empty() && group == group_of.at(list.units[1][i]);
       report.not_matched += !list.labels[i] && !matched;
       return list.labels[i] || matched;
     });
@@ -132,20 +130,17 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
   std::map<std::string, std::int32_t> number;
   for (std::size_t g = 0; g < names.size(); ++g) number[c.groups[g]] = static_cast<std::int32_t>(g);
   number[""] = c.unknown;
-  const std::vector<std::int32_t> people[2] = {list.people(run.trials, 0),
-                                               list.people(run.trials, 1)};
   std::vector<std::int32_t> groups[2];
-  for (const Comparison& pair : list.units) {
-    groups[0].push_back(number.at(group_of.at(pair.first)));
-    groups[1].push_back(number.at(group_of.at(pair.second)));
-  }
-  c.first_person = people[0];
-  c.second_person = people[1];
+  for (const int side : {0, 1})
+    for (const std::int32_t unit : list.units[side])
+      groups[side].push_back(number.at(group_of.at(unit)));
+  c.first_person = list.people[0];
+  c.second_person = list.people[1];
   c.first_group = groups[0];
   c.second_group = groups[1];
 
-  report.protocol = run.spec.id;
-  report.track = run.trials.tracks[track].name;
+  report.protocol = list.protocol;
+  report.track = list.track;
   report.column = table.column();
   report.comparisons = static_cast<std::int64_t>(list.scores.size());
   report.left_out = list.left_out;

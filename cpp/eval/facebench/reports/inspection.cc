@@ -27,16 +27,16 @@ namespace fs = std::filesystem;
 // A list with the names behind it.
 class Pairs {
  public:
-  Pairs(const CountedList& list, const TrialSet& trials, const std::set<std::string>& among)
+  Pairs(const ListedRun& list, const TrialSet& trials, const std::set<std::string>& among)
       : list_(list), trials_(trials), among_(among) {}
 
   InspectedPair at(std::size_t i) const {
-    const Comparison c = list_.units[i];
+    const std::int32_t first = list_.units[0][i], second = list_.units[1][i];
     InspectedPair pair;
-    pair.first = trials_.unit_name(c.first);
-    pair.second = trials_.unit_name(c.second);
-    pair.first_person = person(c.first);
-    pair.second_person = person(c.second);
+    pair.first = trials_.unit_name(first);
+    pair.second = trials_.unit_name(second);
+    pair.first_person = person(first);
+    pair.second_person = person(second);
     pair.genuine = list_.labels[i] != 0;
     pair.score = list_.scores[i];
     return pair;
@@ -46,8 +46,7 @@ class Pairs {
   }
   // Whether a name of the comparison is among those asked for.
   bool asked_for(std::size_t i) const {
-    const Comparison c = list_.units[i];
-    return among_.empty() || named(c.first) || named(c.second);
+    return among_.empty() || named(list_.units[0][i]) || named(list_.units[1][i]);
   }
   // The first `count` of the comparisons that `wanted` says, in the order of `before`.
   template <class Wanted, class Before>
@@ -67,7 +66,7 @@ class Pairs {
            among_.contains(person(unit));
   }
 
-  const CountedList& list_;
+  const ListedRun& list_;
   const TrialSet& trials_;
   const std::set<std::string>& among_;
 };
@@ -77,7 +76,7 @@ double rate(std::int64_t errors, std::int64_t all) {
                  : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::vector<PersonInfluence> influence_of(const CountedList& list, const TrialSet& trials,
+std::vector<PersonInfluence> influence_of(const ListedRun& list, const TrialSet& trials,
                                           double threshold, std::int64_t count) {
   struct Counts {
     std::int64_t all[2] = {0, 0}, wrong[2] = {0, 0};  // impostor, genuine
@@ -87,8 +86,7 @@ std::vector<PersonInfluence> influence_of(const CountedList& list, const TrialSe
   for (std::size_t i = 0; i < list.scores.size(); ++i) {
     const int kind = list.labels[i] != 0;
     const bool wrong = (list.scores[i] >= threshold) != (kind != 0);
-    const std::int32_t a = trials.unit_identity(list.units[i].first);
-    const std::int32_t b = trials.unit_identity(list.units[i].second);
+    const std::int32_t a = list.people[0][i], b = list.people[1][i];
     const auto add = [&](Counts& c) {
       ++c.all[kind];
       c.wrong[kind] += wrong;
@@ -118,7 +116,7 @@ std::vector<PersonInfluence> influence_of(const CountedList& list, const TrialSe
   return result;
 }
 
-std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pairs,
+std::vector<LabelSuspect> find_suspects(const ListedRun& list, const Pairs& pairs,
                                         const TrialSet& trials, std::int64_t count) {
   double lowest_genuine = INFINITY, highest_impostor = -INFINITY;
   for (std::size_t i = 0; i < list.scores.size(); ++i)
@@ -139,11 +137,11 @@ std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pa
   for (std::size_t i = 0; i < against.size(); ++i) {
     const double llr = std::clamp(calibrator.apply(list.scores[i]), -most, most);
     against[i] = list.labels[i] ? -llr : std::max(llr, 0.0);
-    const Comparison c = list.units[i];
-    for (const std::int32_t u : {c.first, c.second}) {
+    const std::int32_t first = list.units[0][i], second = list.units[1][i];
+    for (const std::int32_t u : {first, second}) {
       comparisons[static_cast<std::size_t>(u)].push_back(i);
       of_unit[static_cast<std::size_t>(u)] += against[i];
-      if (c.first == c.second) break;
+      if (first == second) break;
     }
   }
   const auto sample = [&](std::int32_t unit) { return trials.unit_name(unit); };
@@ -163,9 +161,8 @@ std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pa
       if (worst == against.size() || against[i] > against[worst]) worst = i;
     }
     s.worst = pairs.at(worst);
-    const Comparison c = list.units[worst];
     const std::int32_t self = static_cast<std::int32_t>(u);
-    const std::int32_t partner = c.first == self ? c.second : c.first;
+    const std::int32_t partner = list.units[list.units[0][worst] == self][worst];
     std::vector<std::int32_t> units = {self};
     // Nothing tells which of the two it is.
     if (partner != self &&
@@ -177,10 +174,9 @@ std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pa
       if (std::ranges::find(s.people, person) == s.people.end()) s.people.push_back(person);
       for (const std::size_t i : comparisons[static_cast<std::size_t>(unit)]) {
         if (std::exchange(gone[i], std::uint8_t{1})) continue;
-        const Comparison comparison = list.units[i];
-        of_unit[static_cast<std::size_t>(comparison.first)] -= against[i];
-        if (comparison.second != comparison.first)
-          of_unit[static_cast<std::size_t>(comparison.second)] -= against[i];
+        const std::int32_t first = list.units[0][i], second = list.units[1][i];
+        of_unit[static_cast<std::size_t>(first)] -= against[i];
+        if (second != first) of_unit[static_cast<std::size_t>(second)] -= against[i];
       }
       of_unit[static_cast<std::size_t>(unit)] = -INFINITY;
     }
@@ -191,21 +187,18 @@ std::vector<LabelSuspect> find_suspects(const CountedList& list, const Pairs& pa
   return suspects;
 }
 
-void add_disagreements(const CountedList& list, const Pairs& pairs, const RunScores& run,
+void add_disagreements(const ListedRun& list, const Pairs& pairs, const RunScores& run,
                        const fs::path& other, const InspectionOptions& options, Inspection& out) {
   const RunScores second = read_run_scores(other);
-  const CountedList theirs = counted_list(second, track_like(second, out.track), other);
-  const auto same = [&](std::size_t i) {
-    const Comparison a = list.units[i], b = theirs.units[i];
-    return run.trials.unit_name(a.first) == second.trials.unit_name(b.first) &&
-           run.trials.unit_name(a.second) == second.trials.unit_name(b.second);
+  const ListedRun theirs = counted_list(second, track_like(second, out.track), other);
+  const auto same_name = [&](std::int32_t one, std::int32_t other_one) {
+    return run.trials.unit_name(one) == second.trials.unit_name(other_one);
   };
-  bool equal = theirs.units.size() == list.units.size();
-  for (std::size_t i = 0; equal && i < list.units.size(); ++i) equal = same(i);
-  if (!equal)
+  if (!std::ranges::equal(list.units[0], theirs.units[0], same_name) ||
+      !std::ranges::equal(list.units[1], theirs.units[1], same_name))
     fail(other.string(), "this run does not hold the same comparisons",
          "Runs that leave out failed enrolments need the same failures");
-  out.other_run = other.filename().string();
+  out.other_run = run_name(other);
   out.other_threshold = threshold_at(theirs, options.far);
   const auto gap = [&](std::size_t i) {
     return std::abs(list.scores[i] - out.threshold) +
@@ -292,12 +285,11 @@ Inspection inspect_run(const fs::path& folder, const std::set<std::string>& amon
                        const fs::path& other, const InspectionOptions& options) {
   check_options(options);
   const RunScores run = read_run_scores(folder);
-  const std::size_t track = track_of(run, options.track);
-  const CountedList list = counted_list(run, track, folder);
+  const ListedRun list = counted_list(run, track_of(run, options.track), folder);
   const Pairs pairs(list, run.trials, among);
   Inspection out;
-  out.protocol = run.spec.id;
-  out.track = run.trials.tracks[track].name;
+  out.protocol = list.protocol;
+  out.track = list.track;
   const ChosenThreshold threshold =
       choose_threshold(list, options.threshold, options.far, {}, out.track);
   out.threshold = threshold.value;

@@ -1,28 +1,27 @@
 #include "facebench/reports/listed_run.h"
 
-#include <utility>
-
 #include "facebench/reports/internal/counted_list.h"
 
 namespace facebench {
 
+ListedRun ListedRun::only(const std::function<bool(std::size_t)>& keep) const {
+  ListedRun kept{.protocol = protocol, .track = track, .left_out = left_out};
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (!keep(i)) continue;
+    kept.scores.push_back(scores[i]);
+    kept.labels.push_back(labels[i]);
+    if (!folds.empty()) kept.folds.push_back(folds[i]);
+    for (const int side : {0, 1}) {
+      kept.people[side].push_back(people[side][i]);
+      kept.units[side].push_back(units[side][i]);
+    }
+  }
+  return kept;
+}
+
 ListedRun listed_run(const std::filesystem::path& folder, const std::optional<std::string>& track) {
   const RunScores run = read_run_scores(folder);
-  const std::size_t number = track_of(run, track);
-  CountedList list = counted_list(run, number, folder);
-  ListedRun result;
-  result.protocol = run.spec.id;
-  result.track = run.trials.tracks[number].name;
-  result.scores = std::move(list.scores);
-  result.labels = std::move(list.labels);
-  result.folds = std::move(list.folds);
-  result.first_person = list.people(run.trials, 0);
-  result.second_person = list.people(run.trials, 1);
-  for (const Comparison& c : list.units) {
-    result.first_unit.push_back(c.first);
-    result.second_unit.push_back(c.second);
-  }
-  return result;
+  return counted_list(run, track_of(run, track), folder);
 }
 
 }  // namespace facebench

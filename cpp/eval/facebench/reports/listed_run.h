@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "facebench/metrics/comparison_graph.h"
 
 namespace facebench {
 
@@ -14,8 +17,14 @@ struct ListedRun {
   std::vector<double> scores;
   std::vector<std::uint8_t> labels;  // 1 genuine, 0 impostor
   std::vector<std::int32_t> folds;
-  std::vector<std::int32_t> first_person, second_person;
-  std::vector<std::int32_t> first_unit, second_unit;  // images or templates
+  std::vector<std::int32_t> people[2],
+      units[2];               // of either side; a unit is an image or a template
+  std::int64_t left_out = 0;  // comparisons with a failed enrolment that the run leaves out
+
+  // Who is compared with whom, without regard to folds.
+  ComparisonGraph graph() const { return {people[0], people[1], {}}; }
+  // The comparisons of which keep(i) is true; it is called once for each, in order.
+  ListedRun only(const std::function<bool(std::size_t)>& keep) const;
 };
 
 // Failed enrolments count as the run says. Throws std::invalid_argument for a track that is not

@@ -12,14 +12,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // The model of one class: its rate at `threshold`, the correlation where errors are not too few.
-VertexModel model_of(const CountedList& list, const TrialSet& trials, bool genuine,
-                     double threshold, double frequent) {
+VertexModel model_of(const ListedRun& list, bool genuine, double threshold, double frequent) {
   std::vector<std::int32_t> first, second;
   std::vector<std::uint8_t> wrong, wrong_often;
   for (std::size_t i = 0; i < list.scores.size(); ++i) {
     if ((list.labels[i] != 0) != genuine) continue;
-    first.push_back(trials.unit_identity(list.units[i].first));
-    second.push_back(trials.unit_identity(list.units[i].second));
+    first.push_back(list.people[0][i]);
+    second.push_back(list.people[1][i]);
     wrong.push_back((list.scores[i] >= threshold) != genuine);
     wrong_often.push_back((list.scores[i] >= frequent) != genuine);
   }
@@ -29,7 +28,7 @@ VertexModel model_of(const CountedList& list, const TrialSet& trials, bool genui
 }
 
 // A score below which a tenth of the genuine comparisons lie.
-double tenth_of_genuine(const CountedList& list) {
+double tenth_of_genuine(const ListedRun& list) {
   std::vector<double> scores;
   for (std::size_t i = 0; i < list.scores.size(); ++i)
     if (list.labels[i]) scores.push_back(list.scores[i]);
@@ -64,23 +63,20 @@ void PlanOptions::describe(OptionsBuilder<PlanOptions>& o) {
 
 PlanReport plan_report(const fs::path& folder, const PlanOptions& options) {
   check_options(options);
-  const RunScores run = read_run_scores(folder);
-  const std::size_t track = track_of(run, options.track);
-  const CountedList list = counted_list(run, track, folder);
+  const ListedRun list = listed_run(folder, options.track);
   const auto genuine = std::ranges::count(list.labels, 1);
   if (genuine == 0 || genuine == std::ssize(list.labels))
     fail(folder.string(), "a plan needs genuine and impostor comparisons");
   PlanReport report;
-  report.protocol = run.spec.id;
-  report.track = run.trials.tracks[track].name;
+  report.protocol = list.protocol;
+  report.track = list.track;
   report.options = options;
   report.threshold = threshold_at(list, options.far);
   // A hundredth of the impostors, a tenth of the genuine: rare errors say nothing about people.
   report.correlation_threshold = threshold_at(list, std::max(options.far, 0.01));
-  report.impostor =
-      model_of(list, run.trials, false, report.threshold, report.correlation_threshold);
-  report.genuine = model_of(list, run.trials, true, report.threshold,
-                            std::max(report.threshold, tenth_of_genuine(list)));
+  report.impostor = model_of(list, false, report.threshold, report.correlation_threshold);
+  report.genuine =
+      model_of(list, true, report.threshold, std::max(report.threshold, tenth_of_genuine(list)));
   report.bound = bound_without_errors(report.impostor.effective, options.level);
   // A run without an error has the rate that it cannot rule out.
   const double fnmr = report.genuine.rate > 0

@@ -88,28 +88,26 @@ std::vector<NamedQuality> read_named_qualities(const fs::path& path,
 }
 
 QualityReport quality_report(const fs::path& folder, std::span<const NamedQuality> named,
-                             const std::optional<std::string>& track_name, DiscardOptions options,
+                             const std::optional<std::string>& track, DiscardOptions options,
                              const fs::path& other, const Job& job) {
   check_options(options);
   const RunScores run = read_run_scores(folder);
-  const std::size_t track = track_of(run, track_name);
-  CountedList list = counted_list(run, track, folder);
+  ListedRun list = counted_list(run, track_of(run, track), folder);
   QualityReport report;
-  report.protocol = run.spec.id;
-  report.track = run.trials.tracks[track].name;
+  report.protocol = list.protocol;
+  report.track = list.track;
   report.left_out = list.left_out;
   std::vector<SampleQuality> qualities;
   for (const NamedQuality& q : named) qualities.push_back({q.name, of_units(q, run.trials)});
   list = list.only([&](std::size_t i) {
-    const Comparison c = list.units[i];
     const bool complete = std::ranges::all_of(qualities, [&](const SampleQuality& q) {
-      return std::isfinite(q.values[static_cast<std::size_t>(c.first)]) &&
-             std::isfinite(q.values[static_cast<std::size_t>(c.second)]);
+      return std::isfinite(q.values[static_cast<std::size_t>(list.units[0][i])]) &&
+             std::isfinite(q.values[static_cast<std::size_t>(list.units[1][i])]);
     });
     report.without_quality += !complete;
     return complete;
   });
-  if (list.units.empty())
+  if (list.scores.empty())
     fail(folder.string(), "no comparison has all qualities",
          fmt::format("The samples are called such as '{}'", run.trials.unit_name(0)));
   const ChosenThreshold threshold =
@@ -119,14 +117,9 @@ QualityReport quality_report(const fs::path& folder, std::span<const NamedQualit
   report.options = options;
 
   // Units that are not compared may have no quality; nothing looks at it.
-  std::vector<std::int32_t> first, second;
-  for (const Comparison& c : list.units) {
-    first.push_back(c.first);
-    second.push_back(c.second);
-  }
-  report.result =
-      error_versus_discard({list.scores, list.labels, first, second, run.trials.unit_identities()},
-                           qualities, options, job);
+  report.result = error_versus_discard(
+      {list.scores, list.labels, list.units[0], list.units[1], run.trials.unit_identities()},
+      qualities, options, job);
   return report;
 }
 

@@ -29,16 +29,6 @@ struct Pairing {
   const Job& job;
 };
 
-double value_of(const Number& number, std::size_t i) {
-  return number.matrix ? number.matrix->values[i] : number.value;
-}
-
-NumberKey key_of(const Number& number, std::size_t i) {
-  if (!number.matrix) return {number.name, "", ""};
-  const std::size_t width = number.matrix->columns.size();
-  return {number.name, number.matrix->rows[i / width], number.matrix->columns[i % width]};
-}
-
 // The numbers of one run that are defined; a rule that cannot take these scores has none.
 struct RunStatistics {
   std::vector<NumberKey> keys;
@@ -53,9 +43,10 @@ RunStatistics statistics_of(const Measurable& measurable, MetricData data, const
     for (const double target : metric.targets(request.targets)) {
       try {
         Measured measured = metric.measure(measurable, target, how.convention);
+        const auto values = keyed_values(measured.number);
         for (std::size_t i = 0; i < measured.statistics.size(); ++i) {
-          if (std::isnan(value_of(measured.number, i))) continue;
-          out.keys.push_back(key_of(measured.number, i));
+          if (std::isnan(values[i].second)) continue;
+          out.keys.push_back(values[i].first);
           out.values.push_back(std::move(measured.statistics[i]));
         }
       } catch (const std::invalid_argument&) {
@@ -110,12 +101,7 @@ std::map<NumberKey, Replicates> draw(const Measurable& of, const Pairing& how) {
     RunStatistics s = statistics_of(of, data, how);
     if (s.keys.empty()) continue;
     const Replicates all = of.bootstrap_of(data)().replicates(s.values, how.options, how.job);
-    for (std::size_t i = 0; i < s.keys.size(); ++i) {
-      Replicates one = all;
-      one.points = {all.points[i]};
-      one.values = {all.values[i]};
-      result[s.keys[i]] = std::move(one);
-    }
+    for (std::size_t i = 0; i < s.keys.size(); ++i) result[s.keys[i]] = all.only(i);
   }
   return result;
 }
@@ -195,6 +181,16 @@ TrialSet numbered_as_in(const TrialSet& other, TrialSet set,
 }
 
 }  // namespace
+
+std::vector<std::pair<NumberKey, double>> keyed_values(const Number& number) {
+  if (!number.matrix) return {{{number.name, "", ""}, number.value}};
+  const MatrixValue& m = *number.matrix;
+  std::vector<std::pair<NumberKey, double>> values;
+  for (std::size_t i = 0; i < m.values.size(); ++i)
+    values.push_back({{number.name, m.rows[i / m.columns.size()], m.columns[i % m.columns.size()]},
+                      m.values[i]});
+  return values;
+}
 
 std::map<NumberKey, PairedComparison> compare_track(
     const RunScores& a, const RunScores& b, const TrackPairs& pairs, const ProtocolSpec& metrics,

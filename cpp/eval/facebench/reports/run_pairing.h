@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "facebench/core/job.h"
@@ -16,6 +17,8 @@ struct NumberKey {
   std::string metric, row, column;
   auto operator<=>(const NumberKey&) const = default;
 };
+// A number as one value, or as the entries of its matrix, row by row.
+std::vector<std::pair<NumberKey, double>> keyed_values(const Number& number);
 
 // The differences a - b of a track's numbers, both runs measured by the rules of `how` on the same
 // resampled people: on the comparisons (searches, subjects) that both hold and neither left out.

@@ -20,6 +20,11 @@ namespace {
 
 using Cell = ReportTable::Cell;
 
+// The metric of a row that counts failures to enrol.
+constexpr const char* kFailureToEnrol = "failure_to_enrol_rate";
+// Of rates on fewer than ten expected errors, and of intervals with a note.
+constexpr const char *kUnreliableMark = "*", *kIntervalMark = "+";
+
 double number(const Json& cell, const char* key, double fallback) {
   return cell.contains(key) && cell[key].is_number() ? cell[key].get<double>() : fallback;
 }
@@ -225,6 +230,31 @@ std::string unreliable_note(const std::set<std::string>& rates) {
                                  : "searches");
 }
 
+// The sentences that explain the marks that are in the table.
+std::vector<std::string> table_notes(const ReportTable& table) {
+  std::set<std::string> rates, of_intervals;
+  for (const ReportTable::Row& row : table.rows)
+    for (const Cell& c : row.cells) {
+      if (c.present && c.support && !c.support->reliable) rates.insert(c.support->rate);
+      if (c.present && c.interval && !c.note.empty()) of_intervals.insert(c.note);
+    }
+  std::vector<std::string> notes = table.not_facebenchs;
+  if (!rates.empty()) notes.push_back(unreliable_note(rates));
+  for (const std::string& note : of_intervals)
+    notes.push_back(fmt::format("{} {}.", kIntervalMark, note));
+  return notes;
+}
+
+// Why cells have no interval, each reason once.
+std::set<std::string> reasons_without_interval(const ReportTable& table) {
+  constexpr std::string_view none = "none: ";
+  std::set<std::string> reasons;
+  for (const ReportTable::Row& row : table.rows)
+    for (const Cell& c : row.cells)
+      if (c.present && c.method.starts_with(none)) reasons.insert(c.method.substr(none.size()));
+  return reasons;
+}
+
 }  // namespace
 
 std::string metric_text(const std::string& metric, double value) {
@@ -254,29 +284,6 @@ bool metric_before(const std::string& a, const std::string& b) {
     return std::pair(number ? metric->prefix : name, number.value_or(0));
   };
   return key(a) < key(b);
-}
-
-std::vector<std::string> table_notes(const ReportTable& table) {
-  std::set<std::string> rates, of_intervals;
-  for (const ReportTable::Row& row : table.rows)
-    for (const Cell& c : row.cells) {
-      if (c.present && c.support && !c.support->reliable) rates.insert(c.support->rate);
-      if (c.present && c.interval && !c.note.empty()) of_intervals.insert(c.note);
-    }
-  std::vector<std::string> notes = table.not_facebenchs;
-  if (!rates.empty()) notes.push_back(unreliable_note(rates));
-  for (const std::string& note : of_intervals)
-    notes.push_back(fmt::format("{} {}.", kIntervalMark, note));
-  return notes;
-}
-
-std::set<std::string> reasons_without_interval(const ReportTable& table) {
-  constexpr std::string_view none = "none: ";
-  std::set<std::string> reasons;
-  for (const ReportTable::Row& row : table.rows)
-    for (const Cell& c : row.cells)
-      if (c.present && c.method.starts_with(none)) reasons.insert(c.method.substr(none.size()));
-  return reasons;
 }
 
 std::string table_text(const ReportTable& table) {
@@ -401,10 +408,8 @@ std::vector<std::string> run_titles(std::span<const Run> runs) {
   });
   for (const Run& run : runs) {
     const std::string protocol = run.manifest.content["protocol"]["id"];
-    std::filesystem::path folder = std::filesystem::absolute(run.folder).lexically_normal();
-    if (folder.filename().empty()) folder = folder.parent_path();  // "runs/lfw/"
     const std::string name =
-        by_model ? run.manifest.content["embedder"] : Json(folder.filename().string());
+        by_model ? run.manifest.content["embedder"] : Json(run_name(run.folder));
     std::string title = name;
     for (int k = 2; !taken.emplace(protocol, title).second; ++k)
       title = fmt::format("{} ({})", name, k);

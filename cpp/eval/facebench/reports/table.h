@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,9 +54,6 @@ struct ReportTable {
   std::vector<std::string> not_facebenchs;  // protocols that are not what their name says
 };
 
-// The metric of a row that counts failures to enrol.
-inline constexpr const char* kFailureToEnrol = "failure_to_enrol_rate";
-
 // The names of the runs' models where these tell the runs of a protocol apart, else of their
 // folders; a folder's name that another run of the same protocol has already gets a number: "lfw",
 // "lfw (2)".
@@ -84,14 +80,6 @@ std::string row_title(const ReportTable::Row& row);
 // another where its interval has a note, its counts and its rule, where that is not its
 // convention's: "61.20* [55.00, 67.10]+ (3 at FAR 0.1 %) (rule: exact)".
 std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell);
-
-// The marks, and the sentences that explain those that are in the table: of the rates at which
-// marked cells are, and of intervals.
-inline constexpr const char* kUnreliableMark = "*";
-inline constexpr const char* kIntervalMark = "+";
-std::vector<std::string> table_notes(const ReportTable& table);
-// Why cells have no interval, each reason once.
-std::set<std::string> reasons_without_interval(const ReportTable& table);
 
 // The table as plain text, for a terminal: aligned columns, the notes below.
 std::string table_text(const ReportTable& table);

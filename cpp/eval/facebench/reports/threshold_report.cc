@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 // A track of a run: with failures left out, and with failures as the lowest score.
 struct BothLists {
-  CountedList made, all;
+  ListedRun made, all;
   std::int64_t samples = 0, failed = 0;
 };
 
@@ -33,19 +33,18 @@ BothLists both_lists(const RunScores& run, std::size_t track, const fs::path& fo
     return !failed.empty() && failed[static_cast<std::size_t>(unit)];
   };
   std::set<std::int32_t> units;
-  for (std::size_t i = 0; i < lists.all.units.size(); ++i) {
-    const Comparison c = lists.all.units[i];
-    units.insert({c.first, c.second});
-    // Below every threshold.
-    if (has_failed(c.first) || has_failed(c.second))
-      lists.all.scores[i] = std::numeric_limits<double>::lowest();
-  }
+  for (const std::vector<std::int32_t>& side : lists.all.units)
+    for (std::size_t i = 0; i < side.size(); ++i) {
+      units.insert(side[i]);
+      // Below every threshold.
+      if (has_failed(side[i])) lists.all.scores[i] = std::numeric_limits<double>::lowest();
+    }
   lists.samples = static_cast<std::int64_t>(units.size());
   lists.failed = std::ranges::count_if(units, has_failed);
   return lists;
 }
 
-CountedRate rate_of(const CountedList& list, const TrialSet& trials, double threshold, bool genuine,
+CountedRate rate_of(const ListedRun& list, double threshold, bool genuine,
                     const BootstrapOptions& how, const Job& job) {
   CountedRate r;
   r.rate = r.interval.low = r.interval.high = std::nan("");
@@ -55,26 +54,24 @@ CountedRate rate_of(const CountedList& list, const TrialSet& trials, double thre
   const FixedThreshold rates = rates_at(*c, threshold);
   r.errors = genuine ? rates.false_non_matches : rates.false_matches;
   r.rate = genuine ? rates.fnmr : rates.fmr;
-  const std::vector<std::int32_t> people[2] = {list.people(trials, 0), list.people(trials, 1)};
   const Statistic statistic = genuine ? fnmr_statistic(c, threshold) : fmr_statistic(c, threshold);
-  r.interval = Bootstrap({people[0], people[1], {}}, Resampling::dyadic)
-                   .intervals({&statistic, 1}, how, job)
-                   .front();
+  r.interval =
+      Bootstrap(list.graph(), Resampling::dyadic).intervals({&statistic, 1}, how, job).front();
   return r;
 }
 
-TestedThreshold test_at(const BothLists& lists, const TrialSet& trials, double threshold,
-                        const BootstrapOptions& how, const Job& job) {
+TestedThreshold test_at(const BothLists& lists, double threshold, const BootstrapOptions& how,
+                        const Job& job) {
   TestedThreshold t;
   t.threshold = threshold;
   if (!lists.made.scores.empty()) {
-    t.fmr = rate_of(lists.made, trials, threshold, false, how, job);
-    t.fnmr = rate_of(lists.made, trials, threshold, true, how, job);
+    t.fmr = rate_of(lists.made, threshold, false, how, job);
+    t.fnmr = rate_of(lists.made, threshold, true, how, job);
   } else {
     t.fmr.rate = t.fnmr.rate = std::nan("");
   }
-  t.gfar = rate_of(lists.all, trials, threshold, false, how, job);
-  t.gfrr = rate_of(lists.all, trials, threshold, true, how, job);
+  t.gfar = rate_of(lists.all, threshold, false, how, job);
+  t.gfrr = rate_of(lists.all, threshold, true, how, job);
   return t;
 }
 
@@ -111,34 +108,31 @@ ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
   check_options(options);
   check_test_run(test, options.same, "the threshold");
   const RunScores run = read_run_scores(folder);
-  const std::size_t track = track_of(run, options.track);
-  const BothLists chosen = both_lists(run, track, folder);
+  const BothLists chosen = both_lists(run, track_of(run, options.track), folder);
   ThresholdReport report;
-  report.protocol = run.spec.id;
-  report.track = run.trials.tracks[track].name;
+  report.protocol = chosen.made.protocol;
+  report.track = chosen.made.track;
   report.same = options.same;
   const BootstrapOptions how{options.replicates, options.level, options.seed};
 
   const auto c = std::make_shared<const Comparisons>(chosen.made.scores, chosen.made.labels);
-  const std::vector<std::int32_t> people[2] = {chosen.made.people(run.trials, 0),
-                                               chosen.made.people(run.trials, 1)};
-  std::set<std::int32_t> distinct(people[0].begin(), people[0].end());
-  distinct.insert(people[1].begin(), people[1].end());
-  report.people = static_cast<std::int64_t>(distinct.size());
+  std::set<std::int32_t> people;
+  for (const std::vector<std::int32_t>& side : chosen.made.people)
+    people.insert(side.begin(), side.end());
+  report.people = std::ssize(people);
   report.impostor = c->impostor();
-  report.recommended = recommend_threshold(c, {people[0], people[1], {}}, options.fmr, how, job);
+  report.recommended = recommend_threshold(c, chosen.made.graph(), options.fmr, how, job);
 
-  const auto put = [&](const BothLists& lists, const TrialSet& trials, const fs::path& where) {
-    report.tested_on = where.filename().empty() ? where.parent_path().filename().string()
-                                                : where.filename().string();
+  const auto put = [&](const BothLists& lists, const fs::path& where) {
+    report.tested_on = run_name(where);
     report.samples = lists.samples;
     report.failed = lists.failed;
-    report.at_threshold = test_at(lists, trials, report.recommended.threshold, how, job);
+    report.at_threshold = test_at(lists, report.recommended.threshold, how, job);
     if (report.recommended.safe)
-      report.at_safe = test_at(lists, trials, *report.recommended.safe, how, job);
+      report.at_safe = test_at(lists, *report.recommended.safe, how, job);
   };
   if (options.same) {
-    put(chosen, run.trials, folder);
+    put(chosen, folder);
     return report;
   }
   const RunScores other = read_run_scores(test);
@@ -146,7 +140,7 @@ ThresholdReport threshold_report(const fs::path& folder, const fs::path& test,
     throw std::invalid_argument(
         "both runs hold the same comparisons, so nothing is tested; give a run on other data, or "
         "ask for the same comparisons");
-  put(both_lists(other, track_like(other, report.track), test), other.trials, test);
+  put(both_lists(other, track_like(other, report.track), test), test);
   return report;
 }
 

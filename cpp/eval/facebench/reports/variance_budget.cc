@@ -115,15 +115,14 @@ VarianceBudget variance_budget(std::span<const fs::path> folders,
       std::make_shared<const Comparisons>(list.scores, list.labels, list.folds));
   const BootstrapOptions how{options.replicates, kOneSd, options.seed};
   // Drawn without regard to folds.
-  const auto drawn = [&](const char* name, const std::vector<std::int32_t>& one,
-                         const std::vector<std::int32_t>& other) {
-    const Interval i = Bootstrap({one, other, {}}, Resampling::dyadic)
+  const auto drawn = [&](const char* name, const std::vector<std::int32_t>(&compared)[2]) {
+    const Interval i = Bootstrap({compared[0], compared[1], {}}, Resampling::dyadic)
                            .intervals({&statistic, 1}, how, job)
                            .front();
     budget.sources.push_back({name, (i.high - i.low) / 2, {}, {}});
   };
-  drawn("people", list.first_person, list.second_person);
-  drawn("images", list.first_unit, list.second_unit);
+  drawn("people", list.people);
+  drawn("images", list.units);
   for (const char* name : {"training", "detector", "crop"})
     if (const auto found = values.find(name); found != values.end())
       budget.sources.push_back({name, moments(found->second).sd, {}, found->second});

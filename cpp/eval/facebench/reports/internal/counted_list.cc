@@ -12,27 +12,6 @@ namespace facebench {
 
 namespace fs = std::filesystem;
 
-std::vector<std::int32_t> CountedList::people(const TrialSet& trials, int side) const {
-  std::vector<std::int32_t> result;
-  result.reserve(units.size());
-  for (const Comparison& c : units)
-    result.push_back(trials.unit_identity(side == 0 ? c.first : c.second));
-  return result;
-}
-
-CountedList CountedList::only(const std::function<bool(std::size_t)>& keep) const {
-  CountedList kept;
-  kept.left_out = left_out;
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    if (!keep(i)) continue;
-    kept.scores.push_back(scores[i]);
-    kept.labels.push_back(labels[i]);
-    if (!folds.empty()) kept.folds.push_back(folds[i]);
-    kept.units.push_back(units[i]);
-  }
-  return kept;
-}
-
 std::size_t track_of(const RunScores& run, const std::optional<std::string>& track) {
   const std::vector<Track>& tracks = run.trials.tracks;
   std::string known;
@@ -52,8 +31,8 @@ std::size_t track_like(const RunScores& run, const std::string& track) {
   return run.trials.tracks.size() == 1 ? 0 : track_of(run, track);
 }
 
-CountedList counted_list(const RunScores& run, std::size_t track, const fs::path& folder,
-                         const EvaluationOptions& options) {
+ListedRun counted_list(const RunScores& run, std::size_t track, const fs::path& folder,
+                       const EvaluationOptions& options) {
   const Track& t = run.trials.tracks[track];
   const Trials& trials = *t.trials;
   const Scores& scores = run.scores[track];
@@ -72,7 +51,7 @@ CountedList counted_list(const RunScores& run, std::size_t track, const fs::path
     return left_out.empty() || !left_out[static_cast<std::size_t>(unit)];
   };
   const bool folded = trials.list() && !trials.list()->fold.empty();
-  CountedList list;
+  ListedRun list{.protocol = run.spec.id, .track = t.name};
   for (std::int64_t k = 0; k < trials.slots(); ++k) {
     const std::optional<Comparison> compared = trials.comparison_at(k);
     if (!compared) continue;
@@ -83,17 +62,21 @@ CountedList counted_list(const RunScores& run, std::size_t track, const fs::path
     list.scores.push_back(scores.at(k));
     list.labels.push_back(trials.genuine_at(run.trials, k));
     if (folded) list.folds.push_back(trials.list()->fold[static_cast<std::size_t>(k)]);
-    list.units.push_back(*compared);
+    for (const int side : {0, 1}) {
+      const std::int32_t unit = side == 0 ? compared->first : compared->second;
+      list.units[side].push_back(unit);
+      list.people[side].push_back(run.trials.unit_identity(unit));
+    }
   }
   return list;
 }
 
-double threshold_at(const CountedList& list, double far) {
+double threshold_at(const ListedRun& list, double far) {
   return tar_at_far(Comparisons(list.scores, list.labels), far, "exact").threshold;
 }
 
-ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> threshold,
-                                 double far, const fs::path& other, const std::string& track) {
+ChosenThreshold choose_threshold(const ListedRun& list, std::optional<double> threshold, double far,
+                                 const fs::path& other, const std::string& track) {
   if (threshold) {
     if (!other.empty()) throw std::invalid_argument("give a threshold or another run, not both");
     return {*threshold, "It was given."};
@@ -103,7 +86,7 @@ ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> 
             fmt::format("It gives a FAR of {} on these comparisons.", far)};
   const RunScores run = read_run_scores(other);
   return {threshold_at(counted_list(run, track_like(run, track), other), far),
-          fmt::format("It gives a FAR of {} in the run {}.", far, other.filename().string())};
+          fmt::format("It gives a FAR of {} in the run {}.", far, run_name(other))};
 }
 
 void check_test_run(const fs::path& test, bool same, std::string_view what) {

@@ -1,32 +1,15 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "facebench/metrics/interval.h"
 #include "facebench/protocols/run_folder.h"
+#include "facebench/reports/listed_run.h"
 
 // What the reports on lists of comparisons share.
 namespace facebench {
-
-// The comparisons of a verification that a run counts, with the units behind them.
-struct CountedList {
-  std::vector<double> scores;
-  std::vector<std::uint8_t> labels;
-  std::vector<std::int32_t> folds;
-  std::vector<Comparison> units;
-  std::int64_t left_out = 0;  // comparisons with a failed enrolment that the run leaves out
-
-  // The comparisons of which keep(i) is true; it is called once for each, in order.
-  CountedList only(const std::function<bool(std::size_t)>& keep) const;
-  // Who is compared, one number a comparison: side 0 or 1.
-  std::vector<std::int32_t> people(const TrialSet& trials, int side) const;
-};
 
 // The number of the track of that name, or of the only one, or of the only verification. Throws
 // std::invalid_argument.
@@ -35,14 +18,14 @@ std::size_t track_of(const RunScores& run, const std::optional<std::string>& tra
 std::size_t track_like(const RunScores& run, const std::string& track);
 // Comparisons with a failed enrolment are treated as the run says, or as `options` do. Throws Error
 // where the track is no verification whose scores were all kept.
-CountedList counted_list(const RunScores& run, std::size_t track,
-                         const std::filesystem::path& folder, const EvaluationOptions& options);
-inline CountedList counted_list(const RunScores& run, std::size_t track,
-                                const std::filesystem::path& folder) {
+ListedRun counted_list(const RunScores& run, std::size_t track, const std::filesystem::path& folder,
+                       const EvaluationOptions& options);
+inline ListedRun counted_list(const RunScores& run, std::size_t track,
+                              const std::filesystem::path& folder) {
   return counted_list(run, track, folder, run.options);
 }
 // The threshold that gives `far` on the list by the rule "exact".
-double threshold_at(const CountedList& list, double far);
+double threshold_at(const ListedRun& list, double far);
 
 // A threshold, and a sentence that says where it comes from.
 struct ChosenThreshold {
@@ -51,9 +34,8 @@ struct ChosenThreshold {
 };
 // `given`, or what gives `far` on the run `other`, or (where that is empty) on the list itself.
 // Throws std::invalid_argument where both are given.
-ChosenThreshold choose_threshold(const CountedList& list, std::optional<double> threshold,
-                                 double far, const std::filesystem::path& other,
-                                 const std::string& track);
+ChosenThreshold choose_threshold(const ListedRun& list, std::optional<double> threshold, double far,
+                                 const std::filesystem::path& other, const std::string& track);
 
 // The options of a report that is made on one run and tested on another.
 template <class Options>
