@@ -90,6 +90,8 @@ def image_section(title, path, caption=""):
 
 # A text that stands for a number and is aligned as one.
 _NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e-?\d+)?( %)?")
+# A cell with a longer line is wrapped.
+_LINE = 48
 
 
 @dataclass
@@ -110,7 +112,7 @@ def table_block(columns, rows, summary="", sortable=False):
     a :class:`Cell`. Columns of numbers, also as texts, are aligned at the right. ``sortable``: a
     click on a heading sorts the rows.
     """
-    cells = [[_table_cell(c) for c in row] for row in rows]
+    cells = [[_wrapped(_table_cell(c)) for c in row] for row in rows]
     heads = [
         {
             "text": str(c),
@@ -121,6 +123,12 @@ def table_block(columns, rows, summary="", sortable=False):
     ]
     block = {"kind": "table", "columns": heads, "rows": cells, "summary": summary}
     return block | {"sortable": sortable}
+
+
+def _wrapped(cell):
+    """The same with whether its lines are to be wrapped."""
+    lines = [cell["text"], *cell["interval"].split("\n")]
+    return cell | {"long": max(map(len, lines)) > _LINE}
 
 
 def _table_cell(value):

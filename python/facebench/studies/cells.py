@@ -259,7 +259,10 @@ class _Collected:
     def _errata(self):
         if self.printed is None:
             return []
-        return [f"{e['kind']}: {e['note']}" for e in self.printed.errata]
+        return [
+            f"{', '.join(e['rows']) or 'All rows'}: {e['kind'].replace('_', ' ')}: {e['note']}"
+            for e in self.printed.errata
+        ]
 
     # --- order --------------------------------------------------------------------------------
 

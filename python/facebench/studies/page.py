@@ -1,7 +1,6 @@
 """study.html: the tables of a study as their paper prints them, measured beside printed."""
 
 import math
-import textwrap
 from pathlib import Path
 
 from facebench import _eval, reports
@@ -130,11 +129,11 @@ def cell_text(column: dict, cell: dict) -> str:
 
 def _shown(column, cell, strong=False):
     shown = cell_text(column, cell) or "–"
-    why = cell.get("no_interval") and textwrap.fill(f"no interval: {cell['no_interval']}", 36)
+    why = cell.get("no_interval") and f"no interval: {cell['no_interval']}"
     below = [span(column, cell.get("interval")) or why, beside(cell)]
-    if len(shown) > 40:  # a reason, or the text of a cell: in lines
-        below.insert(0, textwrap.fill(shown, 36))
-        shown = "–" if cell.get("why") else ""
+    if cell.get("why") and len(shown) > 40:
+        below.insert(0, shown)
+        shown = "–"
     below = "\n".join(line for line in below if line)
     href = f"{cell['run']}/report.html" if cell.get("run") else ""
     return Cell(shown, below, href=href, sort=cell.get("value"), strong=strong)

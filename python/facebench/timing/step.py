@@ -348,6 +348,13 @@ def agrees(differences, precision):
     return all(difference <= limit for difference, limit in pairs)
 
 
+def _said_of(differences):
+    """What `_Reference.check` found, in words."""
+    losses = ", ".join(f"{loss:.2g}" for loss in differences.get("losses", ()))
+    of_losses = losses and f", by {losses} from the losses of its first steps"
+    return f"by {differences['outputs']:.2g} from this library's outputs{of_losses}"
+
+
 def _several_at_once(rows, act):
     """``act(row)`` for all: imports and compilers are busy for long, on one processor mostly."""
     with ThreadPoolExecutor(max(2, min(len(os.sched_getaffinity(0)), 4))) as pool:
@@ -373,7 +380,7 @@ def _prepare(row, job, reference, settings, versions):
         differences = reference.check(worker, limit)
         row.result["difference"] = differences
         if not agrees(differences, job["precision"]):
-            raise WorkerFailed("differs", f"differs from this library's outputs: {differences}")
+            raise WorkerFailed("differs", _said_of(differences))
 
 
 def _warm_up(row, settings):

@@ -1,5 +1,7 @@
 """Studies: seeds' intervals against scipy, factors taken apart, training sets compared."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -296,3 +298,18 @@ def test_a_folder_takes_one_process_at_a_time(tmp_path):
             facebench.study(asked, out=tmp_path)
     facebench.study(asked, out=tmp_path)
     assert (tmp_path / "study.json").read_bytes() == before
+
+
+def test_settings_stand_beside_the_printed_ones_and_slips_beside_their_rows(tmp_path):
+    facebench.study("wang-guo-2019/table-2", out=tmp_path / "s")
+    rate = "0.1 \\* 0.1^floor(iter / [16000, 24000, 28000])"
+    text = (tmp_path / "s/study.md").read_text()
+    lines = {line.split("|")[1].strip(): line for line in text.splitlines() if "|" in line}
+    assert f"| {rate} (printed {rate}) |" in lines["CosFace"]
+    assert "\n- LightCNN-29: mislabelled: 8.19 million is the count of LightCNN-9;" in text
+    # On the page a long cell is wrapped.
+    html = (tmp_path / "s/study.html").read_text()
+    cell = re.search(
+        r'<td class="(\w*)"[^>]*>0\.1 \* 0\.1\^floor\(iter / \[16000, 24000, 28000', html
+    )
+    assert cell.group(1) == "long"

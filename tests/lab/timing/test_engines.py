@@ -282,6 +282,12 @@ def test_an_engine_that_computes_something_else_is_not_timed(monkeypatch):
     ours, theirs = result["rows"]
     assert (ours["status"], theirs["status"]) == ("ok", "differs")
     assert "seconds" not in theirs
+    off = theirs["difference"]
+    losses = ", ".join(f"{loss:.2g}" for loss in off["losses"])
+    assert len(off["losses"]) == 3 and theirs["message"] == (
+        f"by {off['outputs']:.2g} from this library's outputs, "
+        f"by {losses} from the losses of its first steps"
+    )
 
 
 def test_an_interpreter_without_the_engine_is_a_row(tmp_path):
