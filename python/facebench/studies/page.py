@@ -398,7 +398,7 @@ def _pair(column, ranking, names, pair):
 def _plots(out, table):
     """What ``plot`` asks for: "bars" of columns, a group a row; "lines" of a column over the words
     of the rows' names, or over columns; "cost": accuracy over images a second; "epochs": accuracy
-    over epochs."""
+    over epochs; "first_iterations": the speed at each of so many."""
     asked, columns = table["plot"], table["columns"]
     drawn = []
     for name in asked.get("bars", ()):
@@ -417,6 +417,8 @@ def _plots(out, table):
             drawn.append((bars_svg(groups, series, title, "", heading(column)), f"{title}."))
     if asked.get("epochs"):
         drawn += _by_epoch(out, table)
+    if "first_iterations" in asked:
+        drawn += _first_iterations(out, table, asked["first_iterations"])
     if "lines" in asked:
         drawn += _lines(table, asked["lines"])
     if asked.get("cost"):
@@ -438,6 +440,18 @@ def _by_epoch(out, table):
             series.append((row["name"], *shown))
     title = "accuracy by epoch"
     return [(lines_svg(series, title, "epochs", "accuracy, %"), f"{title}.")] if series else []
+
+
+def _first_iterations(out, table, count):
+    """The speed of each engine at each of its first iterations, those before the rounds too."""
+    jobs = dict.fromkeys(j for r in table["rows"] for c in r["cells"] for j in c.get("jobs", ()))
+    series = []
+    for measured in [m for job in jobs for m in _result(out, job)["rows"] if m["status"] == "ok"]:
+        rates = [measured["batch"] / seconds for seconds in measured["series"][:count]]
+        numbers = range(1, len(rates) + 1)
+        series.append((measured["engine"], numbers, rates, [None] * len(rates)))
+    title = "images/s by iteration"
+    return [(lines_svg(series, title, "iteration", "images/s"), f"{title}.")] if series else []
 
 
 def _result(out, job):

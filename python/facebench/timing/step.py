@@ -431,7 +431,7 @@ def _sum_up(row, job, settings):
     result, extras = row.result, row.worker.ask("extras")
     series = [*row.warm, *(t for times in row.rounds for t in times)]
     summary = full.summarize_times(series, full.SeriesOptions(skip=len(row.warm)))
-    result["seconds"] = summary
+    result["series"], result["seconds"] = series, summary
     result["images_per_second"] = job["batch"] / summary["mean"]
     low, high = summary["mean_interval"] or (None, None)
     result["images_per_second_interval"] = low and [job["batch"] / high, job["batch"] / low]

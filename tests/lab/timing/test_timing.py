@@ -165,6 +165,26 @@ def test_a_step_is_split_into_its_phases(mode):
     assert row["overhead"]["share"] > 0
 
 
+def test_every_iteration_is_kept_and_the_first_are_drawn(tmp_path):
+    """Figure 1 of Liu et al.: the speed at each iteration, those before the rounds too."""
+    options = {"iterations": 2, "rounds": 2, "skip": 3, "classes": 10}
+    step = options | {"network_options": {"height": 32, "width": 32}}
+    row = {"name": "here", "network": "small4", "batch": 2, "threads": 1, "options": step}
+    columns = [{"result": "images_per_second"}]
+    table = {"id": "t", "rows": [row], "columns": columns, "plot": {"first_iterations": 4}}
+    study = facebench.studies.read_study({"tables": [table]}, "mine")
+    found = facebench.study(study, out=tmp_path / "s")
+    (cell,) = found["t"]["rows"][0]["cells"]
+    job = json.loads((tmp_path / "s" / cell["jobs"][0] / "job.json").read_text())
+    (measured,) = job["result"]["rows"]
+    series = measured["series"]
+    assert len(series) == 3 + 2 * 2
+    assert cell["value"] == pytest.approx(2 / np.mean(series[3:]))
+    page = (tmp_path / "s" / "study.html").read_text()
+    drawn = page[page.index("images/s by iteration") :]
+    assert drawn[: drawn.index("</svg>")].count("<circle") == 4
+
+
 def test_rows_that_measuring_disturbs_are_marked_in_their_table():
     result = small_step(mode="inference")
     (row,) = result["rows"]

@@ -39,7 +39,7 @@ def cells(found, title):
 # --- studies --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["wu-2018", "shi-2016", "tian-2020"])
+@pytest.mark.parametrize("name", ["wu-2018", "shi-2016", "tian-2020", "liu-2018"])
 def test_built_in_studies_name_recipes_and_their_keys(name):
     found = studies.load_study(name)
     assert found.citations
@@ -166,6 +166,14 @@ def test_wu_default_settings_are_table_ii_and_iii():
     assert rows == printed
     caffe = training.load_recipe("cifar10.caffe").to_dict()["schedule"]
     assert caffe["milestones"] == [4000] and caffe["unit"] == "iterations"  # 8 epochs + 2
+    wu = {table.id: table for table in studies.load_study("wu-2018").tables}
+    for name, printed in (
+        ("default-settings", "7-mnist"),
+        ("default-settings-cifar10", "7-cifar10"),
+    ):
+        second = wu[f"{name}-server-2"]  # the same trainings, beside table VII
+        assert (second.rows, second.printed) == (wu[name].rows, f"table-{printed}")
+        assert [r.get("device") for r in second.rows] == [None] * 4 + ["cuda"] * 4
 
 
 def test_studies_of_one_paper_cite_it_and_say_what_trains():
