@@ -361,6 +361,35 @@ def test_wu_2018_repeats_itself():
         assert total == per_gpu * int(r["conditions"]["devices"])
 
 
+def test_wu_2018_sizes_are_those_of_the_files():
+    """Table I in MiB: a byte a pixel and label and the heads of IDX files; in memory, four bytes."""
+    table = protocols.load_published("wu-2018")["table-1"]
+    for row, images in (("MNIST, training", 60_000), ("MNIST, testing", 10_000)):
+        raw, held = 16 + 784 * images + 8 + images, 4 * 785 * images
+        assert table[row, "raw"] == pytest.approx(raw / 2**20, abs=0.0099)
+        assert table[row, "in_memory"] == pytest.approx(held / 2**20, abs=0.0051)
+    for row, images in (("CIFAR-10, training", 50_000), ("CIFAR-10, testing", 10_000)):
+        assert table[row, "in_memory"] == pytest.approx(4 * 1025 * images / 2**20, abs=0.0051)
+        (slip,) = errata(table, row, "in_memory", "mislabelled")
+        assert f"{4 * 3073 * images / 2**20:.2f}" in slip["note"]
+
+
+def test_shi_2016_sizes_follow_from_the_layers():
+    paper = protocols.load_published("shi-2016")
+    for table, row, widths, kind in (
+        ("table-2", "FCN-S", [26752, 2048, 2048, 2048, 2048, 26752], "miscomputed"),
+        ("table-3", "FCN-R", [784, 2048, 4096, 1024, 10], "miscomputed"),
+    ):
+        count = sum((a + 1) * b for a, b in itertools.pairwise(widths))
+        (slip,) = errata(paper[table], row, "parameters", kind)
+        assert f"{count / 1e6:.2f} million" in slip["note"]
+        assert paper[table][row, "input"] == widths[0]
+    first_layer = 26752 * 2048
+    assert first_layer / 1e6 == pytest.approx(55, abs=0.5)  # what table 2 prints
+    assert errata(paper["table-2"], "ResNet-50", "parameters", "mislabelled")
+    assert not errata(paper["table-2"], "AlexNet-S", "parameters")
+
+
 def test_shi_2016_repeats_itself():
     paper = protocols.load_published("shi-2016")
     one, many = paper["table-7"], paper["table-8"]
