@@ -362,7 +362,7 @@ def test_wu_2018_repeats_itself():
 
 
 def test_wu_2018_sizes_are_those_of_the_files():
-    """Table I in MiB: a byte a pixel and label and the heads of IDX files; in memory, four bytes."""
+    """Table I in MiB: raw, IDX files of a byte a pixel and label; in memory, four bytes."""
     table = protocols.load_published("wu-2018")["table-1"]
     for row, images in (("MNIST, training", 60_000), ("MNIST, testing", 10_000)):
         raw, held = 16 + 784 * images + 8 + images, 4 * 785 * images
