@@ -176,6 +176,21 @@ def test_wu_default_settings_are_table_ii_and_iii():
         assert [r.get("device") for r in second.rows] == [None] * 4 + ["cuda"] * 4
 
 
+def test_gains_of_tian_are_of_the_framework_that_is_printed():
+    paper = facebench.protocols.load_published("tian-2020")["headline"]
+    engines = {"PyTorch": "pytorch", "TensorFlow": "keras-tensorflow"}
+    for kind, printed in (("training", [18, 58.3]), ("inference", [58.7, 29.3])):
+        study = studies.load_study(f"tian-2020/{kind}-gains")
+        (table,) = study.tables
+        (column,) = table.columns
+        assert (study.publication, table.printed) == ("tian-2020", "headline")
+        assert [paper[row["name"], column["id"]] for row in table.rows] == printed
+        for row in table.rows:
+            first, second = row["name"].partition(", ")[2].split(" over ")
+            assert (row["engine"], row["over"]) == (engines[first], engines[second])
+            assert row["options"].get("mode", "training") == kind
+
+
 def test_studies_of_one_paper_cite_it_and_say_what_trains():
     """Tables XIII to XXI are of the paper whose other tables are published here; seconds of a GPU
     do not stand beside a processor's without a word."""
