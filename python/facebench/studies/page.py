@@ -110,9 +110,11 @@ def beside(cell: dict) -> str:
         return ""
     parts = [f"printed {printed['text']}"]
     if cell.get("difference") or cell.get("interval"):
+        # A count has no decimals, all else two or more.
+        counts = printed["scale"] == 1 and "." not in printed["text"] and cell["value"] % 1 == 0
         digits = max(2, len(f"{printed['half_unit']:f}".rstrip("0").partition(".")[2]) - 1)
         lies = f", {cell['printed_lies']}" if cell.get("printed_lies") else ""
-        parts.append(f"{cell['difference']:+.{digits}f}{lies}")
+        parts.append(f"{cell['difference']:+,.{0 if counts else digits}f}{lies}")
     return "\n".join(parts)
 
 
@@ -131,7 +133,7 @@ def _shown(column, cell, strong=False):
     shown = cell_text(column, cell) or "–"
     why = cell.get("no_interval") and f"no interval: {cell['no_interval']}"
     below = [span(column, cell.get("interval")) or why, beside(cell)]
-    if cell.get("why") and len(shown) > 40:
+    if cell.get("why"):
         below.insert(0, shown)
         shown = "–"
     below = "\n".join(line for line in below if line)
@@ -404,14 +406,17 @@ def _plots(out, table):
     for name in asked.get("bars", ()):
         for i in [i for i, c in enumerate(columns) if name in (c["id"], c["name"])]:
             column = columns[i]
-            scale = 100 if column.get("rate") or column["name"] == "accuracy" else 1
+            percents = column.get("rate") or column["name"] in _SHARES
+            scale = 100 if percents else 2**-20 if column["name"].startswith("memory") else 1
+            groups, members = _grouped([row["name"] for row in table["rows"]])
             cells = [row["cells"][i] for row in table["rows"]]
-            groups = [row["name"] for row in table["rows"]]
             values = [c.get("value") and scale * c["value"] for c in cells]
             spans = [c.get("interval") and [scale * e for e in c["interval"]] for c in cells]
-            series = [("measured", values, spans)]
+            count = len(members)
+            series = [(m, values[k::count], spans[k::count]) for k, m in enumerate(members)]
+            series = [one for one in series if any(v is not None for v in one[1])] or series[:1]
             printed = [c["printed"] and c["printed"]["value"] for c in cells]
-            if any(p is not None for p in printed):
+            if count == 1 and any(p is not None for p in printed):
                 series.append(("printed", printed, [None] * len(printed)))
             title = column["title"]
             drawn.append((bars_svg(groups, series, title, "", heading(column)), f"{title}."))
@@ -424,6 +429,23 @@ def _plots(out, table):
     if asked.get("cost"):
         drawn += [p for p in (_cost(table, i) for i in range(len(columns))) if p]
     return drawn
+
+
+def _grouped(names):
+    """Groups, and the members of each, of names that are all combinations of both in order; else
+    each name is a group.
+
+    >>> _grouped(["16, ours", "16, theirs", "32, ours", "32, theirs"])
+    (['16', '32'], ['ours', 'theirs'])
+    >>> _grouped(["batch 50, 20 steps", "batch 500, 2 steps"])
+    (['batch 50, 20 steps', 'batch 500, 2 steps'], ['measured'])
+    """
+    parts = [name.rpartition(", ")[::2] for name in names]
+    groups, members = (list(dict.fromkeys(words)) for words in zip(*parts, strict=True))
+    crossed = [(group, member) for group in groups for member in members]
+    if parts == crossed and len(groups) > 1 and len(members) > 1:
+        return groups, members
+    return names, ["measured"]
 
 
 def _by_epoch(out, table):

@@ -313,3 +313,25 @@ def test_settings_stand_beside_the_printed_ones_and_slips_beside_their_rows(tmp_
         r'<td class="(\w*)"[^>]*>0\.1 \* 0\.1\^floor\(iter / \[16000, 24000, 28000', html
     )
     assert cell.group(1) == "long"
+
+
+def test_a_count_beside_the_printed_one_has_no_decimals():
+    printed = {"text": "84,936", "value": 84936.0, "half_unit": 0.5, "scale": 1}
+    cell = {"value": 90, "difference": -84846.0, "printed": printed}
+    assert page.beside(cell) == "printed 84,936\n-84,846"
+    assert page.beside(cell | {"value": 90.5, "difference": -84845.5}).endswith("-84,845.50")
+
+
+def test_bars_of_two_axes_are_groups_of_one_axis(tmp_path):
+    """In the units of their column: MiB."""
+    names = ["16, ours", "16, theirs", "32, ours", "32, theirs"]
+    values = [300 * 2**20, 400 * 2**20, None, 500 * 2**20]
+    rows = [{"name": n, "cells": [{"value": v, "printed": None}]}
+            for n, v in zip(names, values, strict=True)]  # fmt: skip
+    column = {"kind": "result", "name": "memory", "id": "", "title": "memory, peak"}
+    table = {"plot": {"bars": ["memory"]}, "columns": [column], "rows": rows}
+    ((svg, _),) = page._plots(tmp_path, table)
+    texts = re.findall(r">([^<>]+)</text>", str(svg))
+    assert {"16", "32", "ours", "theirs"} <= set(texts)
+    assert not {"measured", *names} & set(texts)
+    assert max(float(t) for t in texts if re.fullmatch(r"[\d.]+", t)) < 1000
