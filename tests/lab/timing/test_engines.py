@@ -290,6 +290,15 @@ def test_an_engine_that_computes_something_else_is_not_timed(monkeypatch):
     )
 
 
+def test_losses_of_images_learned_by_heart_are_rounding():
+    reference = object.__new__(step_module._Reference)
+    reference.outputs, reference.losses = np.ones((2, 3)), [4.0, 2e-8, 0.0]
+    reference._infer = lambda worker, limit: np.ones((2, 3))
+    for theirs, same in (([4.0, 0.0, 6e-8], True), ([4.0, 0.01, 0.0], False)):
+        reference._losses = lambda worker, limit, theirs=theirs: theirs
+        assert step_module.agrees(reference.check(None), "float32") == same
+
+
 def test_an_interpreter_without_the_engine_is_a_row(tmp_path):
     path = str(tmp_path / "python")
     result = timing.bench_step(
