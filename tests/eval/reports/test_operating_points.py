@@ -287,6 +287,14 @@ def runs(tmp_path_factory):
 QUICK = {"replicates": 40}
 
 
+def test_a_run_has_its_name_however_its_path_is_spelled(runs, monkeypatch):
+    monkeypatch.chdir(runs[1])
+    for spelled in (f"{runs[1]}/", "."):
+        assert facebench.calibrate(runs[0], test=spelled, **QUICK).tested_on == "run"
+        assert facebench.threshold(runs[0], spelled, fmr=0.1, **QUICK).tested_on == "run"
+        assert facebench.explain(runs[0], spelled, replicates=20).runs == ["run", "run"]
+
+
 def test_a_threshold_is_tested_on_other_comparisons(runs):
     found = facebench.threshold(*runs, fmr=0.1, **QUICK)
     assert found.tested_on == "run" and not found.same
