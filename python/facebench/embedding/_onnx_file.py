@@ -6,9 +6,9 @@ https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 """
 
 import math
-import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def read(path) -> OnnxFile:
     """facebench.Error where the file is no ONNX file, is damaged or keeps weights elsewhere."""
     data = memoryview(read_bytes(path))
     try:
-        return _model(data)
+        return _model(2, data)
     except Malformed as e:
         raise Error(f"{path}: is no ONNX file, or a damaged one ({e})") from None
 
@@ -144,108 +144,86 @@ def _integers(wire: int, value) -> list[int]:
     return numbers
 
 
-def _floats(wire: int, value, kind: str = "<f4") -> np.ndarray:
+def _floats(wire: int, value, kind: str = "<f4") -> list[float]:
+    """Of a repeated field: packed, or one of them."""
     if wire == 0 or len(value) % np.dtype(kind).itemsize:
         raise Malformed("a list of floating-point numbers is cut")
-    return np.frombuffer(value, kind)
+    return np.frombuffer(value, kind).tolist()
 
 
-def _model(data: memoryview) -> OnnxFile:
-    file = OnnxFile()
-    graphs = 0
-    for number, wire, value in _fields(data):
-        if number == 7:
-            graphs += 1
-            _graph(_bytes(wire, value), file)
-        elif number == 14:
-            entry = {n: _text(w, v) for n, w, v in _fields(_bytes(wire, value)) if n in (1, 2)}
-            file.metadata[entry.get(1, "")] = entry.get(2, "")
-    if graphs != 1:
-        raise Malformed(f"it has {graphs} graphs")
+def _float(wire: int, value) -> float:
+    if wire != 5:
+        raise Malformed("a floating-point number is cut")
+    return _floats(wire, value)[0]
+
+
+def _message(wire: int, value, readers: dict[int, Callable]) -> dict[int, list]:
+    """{number: values} of the fields that have a reader, in the order of the file."""
+    values: dict[int, list] = {number: [] for number in readers}
+    for number, field_wire, field_value in _fields(_bytes(wire, value)):
+        if number in readers:
+            values[number].append(readers[number](field_wire, field_value))
+    return values
+
+
+def _last(values: list, default):
+    """What counts of a field that is there once, or by mistake more often."""
+    return values[-1] if values else default
+
+
+def _model(wire: int, value) -> OnnxFile:
+    fields = _message(wire, value, {7: _graph, 14: _property})
+    if len(fields[7]) != 1:
+        raise Malformed(f"it has {len(fields[7])} graphs")
+    file = fields[7][0]
+    file.metadata = dict(fields[14])
     return file
 
 
-def _graph(data: memoryview, file: OnnxFile) -> None:
-    for number, wire, value in _fields(data):
-        if number == 1:
-            file.nodes.append(_node(_bytes(wire, value)))
-            if len(file.nodes) > MOST_NODES:
-                raise Malformed(f"it has more than {MOST_NODES} nodes")
-        elif number == 5:
-            name, tensor = _tensor(_bytes(wire, value))
-            file.tensors[name] = tensor
-        elif number == 11:
-            name, sides = _value_info(_bytes(wire, value))
-            file.inputs[name] = sides
-        elif number == 12:
-            file.outputs.append(_value_info(_bytes(wire, value))[0])
+def _property(wire: int, value) -> tuple[str, str]:
+    fields = _message(wire, value, {1: _text, 2: _text})
+    return _last(fields[1], ""), _last(fields[2], "")
 
 
-def _node(data: memoryview) -> OnnxNode:
-    node = OnnxNode("", "", "", [], [], {})
-    for number, wire, value in _fields(data):
-        if number == 1:
-            node.inputs.append(_name(wire, value))
-        elif number == 2:
-            node.outputs.append(_name(wire, value))
-        elif number == 3:
-            node.name = _name(wire, value)
-        elif number == 4:
-            node.op = _name(wire, value)
-        elif number == 5:
-            name, attribute = _attribute(_bytes(wire, value))
-            node.attributes[name] = attribute
-        elif number == 7:
-            node.domain = _name(wire, value)
-    node.name = node.name or next(iter(node.outputs), "")
-    return node
+def _graph(wire: int, value) -> OnnxFile:
+    numbers = count(1)
+
+    def node(wire, value):
+        if next(numbers) > MOST_NODES:
+            raise Malformed(f"it has more than {MOST_NODES} nodes")
+        return _node(wire, value)
+
+    readers = {1: node, 5: _tensor, 11: _value_info, 12: _value_info}
+    nodes, tensors, inputs, outputs = _message(wire, value, readers).values()
+    return OnnxFile(nodes, dict(tensors), dict(inputs), [name for name, _ in outputs])
 
 
-def _attribute(data: memoryview):
+def _node(wire: int, value) -> OnnxNode:
+    names = dict.fromkeys((1, 2, 3, 4, 7), _name)
+    fields = _message(wire, value, names | {5: _attribute})
+    name, op, domain = (_last(fields[number], "") for number in (3, 4, 7))
+    name = name or next(iter(fields[2]), "")
+    return OnnxNode(op, name, domain, fields[1], fields[2], dict(fields[5]))
+
+
+def _attribute(wire: int, value):
     """Its name and value; None for a kind that no known operation has (a graph, say)."""
-    name, value_of = "", None
-    integers: list[int] = []
-    floats: list[float] = []
-    for number, wire, value in _fields(data):
-        if number == 1:
-            name = _name(wire, value)
-        elif number == 2:
-            if wire != 5:
-                raise Malformed("a floating-point number is cut")
-            value_of = struct.unpack("<f", value)[0]
-        elif number == 3:
-            value_of = _integer(wire, value)
-        elif number == 4:
-            value_of = bytes(_bytes(wire, value)).decode("utf-8", "replace")
-        elif number == 5:
-            value_of = _tensor(_bytes(wire, value))[1]
-        elif number == 7:
-            floats += _floats(wire, value).tolist()
-        elif number == 8:
-            integers += _integers(wire, value)
-    return name, integers or floats or value_of
+    readers = {1: _name, 2: _float, 3: _integer, 4: _bytes, 5: _tensor, 7: _floats, 8: _integers}
+    fields = _message(wire, value, readers)
+    texts = [bytes(text).decode("utf-8", "replace") for text in fields[4]]
+    single = [*fields[2], *fields[3], *texts, *(tensor for _, tensor in fields[5])]
+    several = [*chain(*fields[8])] or [*chain(*fields[7])]
+    return _last(fields[1], ""), several or _last(single, None)
 
 
-def _tensor(data: memoryview) -> tuple[str, np.ndarray]:
-    name, kind, raw = "", 0, None
-    sides: list[int] = []
-    typed: dict[int, list] = {}
-    for number, wire, value in _fields(data):
-        if number == 1:
-            sides += _integers(wire, value)
-        elif number == 2:
-            kind = _integer(wire, value)
-        elif number == 8:
-            name = _name(wire, value)
-        elif number == 9:
-            raw = _bytes(wire, value)
-        elif number == 13 or (number == 14 and _integer(wire, value) == 1):
-            raise Malformed("it keeps weights in other files, which are not read")
-        elif number in (4, 10):
-            kind_of = "<f4" if number == 4 else "<f8"
-            typed.setdefault(number, []).extend(_floats(wire, value, kind_of).tolist())
-        elif number in (5, 7):
-            typed.setdefault(number, []).extend(_integers(wire, value))
+def _tensor(wire: int, value) -> tuple[str, np.ndarray]:
+    readers = {1: _integers, 2: _integer, 8: _name, 9: _bytes, 13: _bytes, 14: _integer}
+    of_type = {4: _floats, 5: _integers, 7: _integers, 10: lambda w, v: _floats(w, v, "<f8")}
+    fields = _message(wire, value, readers | of_type)
+    if fields[13] or 1 in fields[14]:
+        raise Malformed("it keeps weights in other files, which are not read")
+    name, kind, raw = _last(fields[8], ""), _last(fields[2], 0), _last(fields[9], None)
+    sides = [*chain(*fields[1])]
     if kind not in _TYPES:
         raise Malformed(f"tensor '{name}' is of type {kind}, which is not read")
     dtype, numbers = _TYPES[kind]
@@ -257,7 +235,7 @@ def _tensor(data: memoryview) -> tuple[str, np.ndarray]:
         if len(raw) != math.prod(sides) * dtype.itemsize:
             raise Malformed(f"tensor '{name}' has {len(raw)} bytes for the shape {sides}")
         return name, np.frombuffer(raw, dtype).reshape(sides)
-    values = typed.get(numbers, [])
+    values = [*chain(*fields[numbers])]
     if len(values) != math.prod(sides):
         raise Malformed(f"tensor '{name}' has {len(values)} numbers for the shape {sides}")
     if kind == 10:  # each half as a whole number of its bits
@@ -268,28 +246,13 @@ def _tensor(data: memoryview) -> tuple[str, np.ndarray]:
         raise Malformed(f"tensor '{name}' has a number that its type does not hold") from None
 
 
-def _value_info(data: memoryview) -> tuple[str, list]:
+def _value_info(wire: int, value) -> tuple[str, list]:
     """Name and sides; a side without a number is None."""
-    name, sides = "", []
-    for number, wire, value in _fields(data):
-        if number == 1:
-            name = _name(wire, value)
-        elif number == 2:
-            for kind, kind_wire, tensor in _fields(_bytes(wire, value)):
-                if kind == 1:
-                    sides = _sides(_bytes(kind_wire, tensor))
-    return name, sides
-
-
-def _sides(tensor_type: memoryview) -> list:
-    sides = []
-    for number, wire, shape in _fields(tensor_type):
-        if number != 2:
-            continue
-        for _, dim_wire, dim in _fields(_bytes(wire, shape)):
-            side = None
-            for n, w, value in _fields(_bytes(dim_wire, dim)):
-                if n == 1 and _integer(w, value) > 0:
-                    side = _integer(w, value)
-            sides.append(side)
-    return sides
+    fields = _message(wire, value, {1: _name, 2: _bytes})
+    messages = fields[2][-1:]
+    for number in (1, 2, 1):  # the tensor's type, its shape, the dimensions of that
+        inner = [_message(2, message, {number: _bytes})[number] for message in messages]
+        messages = [*chain(*inner)]
+    lengths = [_message(2, dimension, {1: _integer})[1] for dimension in messages]
+    sides = [_last([n for n in numbers if n > 0], None) for numbers in lengths]
+    return _last(fields[1], ""), sides
