@@ -27,32 +27,15 @@ def _made(function):
     return torch.compile(function, dynamic=False) if _compiled else function
 
 
-class Scale(nn.Module):
-    def __init__(self, factor):
+class Layer(nn.Module):
+    """A function without weights as a layer."""
+
+    def __init__(self, function):
         super().__init__()
-        self.factor = factor
+        self.function = function
 
-    def forward(self, x):
-        return x * self.factor
-
-
-class Lrn(nn.Module):
-    def __init__(self, size, alpha, beta, k):
-        super().__init__()
-        self.size, self.settings = size, (alpha, beta, k)
-
-    def forward(self, x):
-        return F.local_response_norm(x, self.size, *self.settings)
-
-
-class Mfm(nn.Module):
-    def forward(self, x):
-        return torch.maximum(*x.chunk(2, 1))
-
-
-class Tokens(nn.Module):
-    def forward(self, x):
-        return x.flatten(2).transpose(1, 2)
+    def forward(self, *values):
+        return self.function(*values)
 
 
 class Positions(nn.Module):
@@ -64,16 +47,9 @@ class Positions(nn.Module):
         return x + self.weight
 
 
-class Attention(nn.Module):
-    def __init__(self, heads):
-        super().__init__()
-        self.heads = heads
-
-    def forward(self, x):
-        q, k, v = (
-            part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in x.chunk(3, dim=2)
-        )
-        return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+def _attention(x, heads):
+    q, k, v = (part.unflatten(2, (heads, -1)).transpose(1, 2) for part in x.chunk(3, dim=2))
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
 
 
 class DropPath(nn.Module):
@@ -98,16 +74,6 @@ class Lstm(nn.LSTM):
 
     def forward(self, x):
         return super().forward(x)[0]
-
-
-class Add(nn.Module):
-    def forward(self, a, b):
-        return a + b
-
-
-class Concat(nn.Module):
-    def forward(self, *values):
-        return torch.cat(values, 1)
 
 
 class BatchNorm(nn.Module):
@@ -181,17 +147,19 @@ LAYERS = {
     "max_pool": _max_pool,
     "avg_pool": _avg_pool,
     "adaptive_avg_pool": lambda o, s: nn.AdaptiveAvgPool2d(o["out"]),
-    "add": lambda o, s: Add(),
-    "scale": lambda o, s: Scale(o["factor"]),
-    "concat": lambda o, s: Concat(),
+    "add": lambda o, s: Layer(torch.add),
+    "scale": lambda o, s: Layer(lambda x: x * o["factor"]),
+    "concat": lambda o, s: Layer(lambda *values: torch.cat(values, 1)),
     "dropout": lambda o, s: nn.Dropout(o["p"]),
     "flatten": lambda o, s: nn.Flatten(),
-    "lrn": lambda o, s: Lrn(o["size"], o["alpha"], o["beta"], o["k"]),
-    "mfm": lambda o, s: Mfm(),
-    "tokens": lambda o, s: Tokens(),
+    "lrn": lambda o, s: Layer(
+        lambda x: F.local_response_norm(x, o["size"], o["alpha"], o["beta"], o["k"])
+    ),
+    "mfm": lambda o, s: Layer(lambda x: torch.maximum(*x.chunk(2, 1))),
+    "tokens": lambda o, s: Layer(lambda x: x.flatten(2).transpose(1, 2)),
     "positions": lambda o, s: Positions(*s[0]),
     "layer_norm": lambda o, s: nn.LayerNorm(s[0][1], o["eps"]),
-    "attention": lambda o, s: Attention(o["heads"]),
+    "attention": lambda o, s: Layer(lambda x: _attention(x, o["heads"])),
     "drop_path": lambda o, s: DropPath(o["p"]),
     "lookup": lambda o, s: nn.Embedding(o["vocabulary"], o["width"]),
     "lstm": lambda o, s: Lstm(s[0][1], o["out"]),
