@@ -129,28 +129,24 @@ def data_loader_work(name, paths, batch, threads):
     )
     batches = iter(loader)
 
+    return _timed(lambda: next(batches), _AHEAD * workers), _TOGETHER * batch
+
+
+def _timed(make_batch, ahead):
+    """run(rounds) -> seconds of batches, without those made ahead while others were timed."""
+
     def run(rounds):
-        # What was made ahead while others were timed does not count.
-        for _ in range(_AHEAD * workers):
-            next(batches)
+        for _ in range(ahead):
+            make_batch()
         started = time.perf_counter()
         for _ in range(_TOGETHER * rounds):
-            next(batches)
+            make_batch()
         return time.perf_counter() - started
 
-    return run, _TOGETHER * batch
+    return run
 
 
 def dali_work(paths, batch, threads):
     """run(rounds) -> seconds of DALI's CPU reader with as many threads."""
     pipeline = dali_pipeline(paths, batch, threads, shuffle=True)
-
-    def run(rounds):
-        for _ in range(_AHEAD):  # what its queue holds does not count
-            pipeline.run()
-        started = time.perf_counter()
-        for _ in range(_TOGETHER * rounds):
-            pipeline.run()
-        return time.perf_counter() - started
-
-    return run, _TOGETHER * batch
+    return _timed(pipeline.run, _AHEAD), _TOGETHER * batch

@@ -37,6 +37,7 @@ def bench_load(
     """
     check_numbers(size=size, batch=batch, seconds=seconds, rounds=rounds)
     of_kind(race, bool, "race")
+    timed = (threads, seconds, rounds, progress)
     with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
         if files is None:
             synthetic = Path(folder) / "faces"
@@ -44,29 +45,20 @@ def bench_load(
             datasets.write_synthetic_dataset(options, synthetic, 0, None)
             files = synthetic / "images"
         if race:
-            timed = (threads, seconds, rounds, progress)
             return _race(files, Path(folder) / "race", size, batch, timed)
         paths = [s.path for s in datasets.read_dataset("folder", files).samples]
-        height, width = (size, size) if pack is None else _pack_shape(pack)
+        height, width = (size, size) if pack is None else datasets.Pack(pack).images.shape[1:3]
         work = {
             "decode": lambda t: _decode_work(paths, t),
             "files to batches": lambda t: _input_work("files", files, batch, size, size, t),
-            "memory to batches" if pack is None else "pack to batches": lambda t: _input_work(
-                "preloaded" if pack is None else "pack",
-                path_text(pack, "pack"),
-                batch,
-                height,
-                width,
-                t,
-            ),
         }
-        options = {
-            "size": size,
-            "batch": batch,
-            "files": len(paths),
-            "pack": path_text(pack, "pack"),
-        }
-        return _rates("load", "images", ["work"], work, threads, seconds, rounds, options, progress)
+        pack_path = path_text(pack, "pack")
+        kept, source = ("memory", "preloaded") if pack is None else ("pack", "pack")
+        work[f"{kept} to batches"] = lambda t: _input_work(
+            source, pack_path, batch, height, width, t
+        )
+        options = {"size": size, "batch": batch, "files": len(paths), "pack": pack_path}
+        return _rates("load", "images", ["work"], work, options, *timed)
 
 
 def _race(files, folder, size, batch, timed):
@@ -84,11 +76,7 @@ def _race(files, folder, size, batch, timed):
         work[loaders.DALI] = lambda t: loaders.dali_work(paths, batch, t)
     options = {"size": size, "batch": batch, "files": len(paths), "race": True}
     options["largest_difference"] = loaders.check_equal(forms)
-    return _rates("load", "images", ["work"], work, *timed[:3], options, timed[3])
-
-
-def _pack_shape(pack):
-    return datasets.Pack(pack).images.shape[1:3]
+    return _rates("load", "images", ["work"], work, options, *timed)
 
 
 def _decode_work(paths, threads):
@@ -129,9 +117,8 @@ def bench_detect(
             pictures = [_picture(faces, *_size(size), k) for k in range(4)]
             work[(size, name)] = lambda t, d=detector, p=pictures: _detect_work(d, p, t)
     options = {"detectors": list(detectors), "sizes": list(sizes)}
-    return _rates(
-        "detect", "images", ["size", "detector"], work, threads, seconds, rounds, options, progress
-    )
+    timed = (threads, seconds, rounds, progress)
+    return _rates("detect", "images", ["size", "detector"], work, options, *timed)
 
 
 def _size(text):
@@ -157,12 +144,8 @@ def _picture(faces, width, height, number):
 
 
 def _detect_work(detector, pictures, threads):
-    def run(rounds):
-        started = time.perf_counter()
-        for _ in range(rounds):
-            detector.detect_all(pictures, [""] * len(pictures), "rgb", threads, None)
-        return time.perf_counter() - started
-
+    names = [""] * len(pictures)
+    run = _repeated(lambda: detector.detect_all(pictures, names, "rgb", threads, None))
     return run, len(pictures)
 
 
@@ -181,39 +164,39 @@ def bench_eval(
     scores = random.standard_normal(pairs)
     labels = (random.random(pairs) < 0.1).astype(np.uint8)
     scores[labels == 1] += 2
-    everything = templates * (templates - 1) // 2
-    calls = {
-        "listed pairs": (
-            lambda t: metrics.listed_pair_scores(rows, first, second, threads=t),
+    everything, fars = templates * (templates - 1) // 2, [1e-2, 1e-3, 1e-4]
+    work = {
+        "listed pairs": lambda t: (
+            _repeated(lambda: metrics.listed_pair_scores(rows, first, second, threads=t)),
             pairs,
         ),
-        "all pairs, exact tail": (
-            lambda t: metrics.all_pairs(rows, identities, threads=t),
+        "all pairs, exact tail": lambda t: (
+            _repeated(lambda: metrics.all_pairs(rows, identities, threads=t)),
             everything,
         ),
-        "TAR at three FARs": (
-            lambda t: metrics.tar_at_fars(scores, labels, [1e-2, 1e-3, 1e-4], threads=t),
+        "TAR at three FARs": lambda t: (
+            _repeated(lambda: metrics.tar_at_fars(scores, labels, fars, threads=t)),
             pairs,
         ),
     }
-    work = {name: lambda t, c=call, n=n: _call_work(c, n, t) for name, (call, n) in calls.items()}
     options = {"templates": templates, "pairs": pairs, "dimension": dimension, "seed": seed}
-    return _rates(
-        "eval", "comparisons", ["work"], work, threads, seconds, rounds, options, progress
-    )
+    timed = (threads, seconds, rounds, progress)
+    return _rates("eval", "comparisons", ["work"], work, options, *timed)
 
 
-def _call_work(call, count, threads):
+def _repeated(call):
+    """The seconds of so many calls, as a function of their number."""
+
     def run(rounds):
         started = time.perf_counter()
         for _ in range(rounds):
-            call(threads)
+            call()
         return time.perf_counter() - started
 
-    return run, count
+    return run
 
 
-def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progress):
+def _rates(kind, unit, columns, work, options, threads, seconds, rounds, progress):
     """``work``: name(s) -> function of threads: (run(repeats) -> seconds, things of each)."""
     if rounds < 1 or not seconds > 0:
         raise ValueError("rounds is at least 1 and seconds above 0")
@@ -236,15 +219,10 @@ def _rates(kind, unit, columns, work, threads, seconds, rounds, options, progres
                 uses.append(meter.stop())
                 moved(r * len(going) + i + 1)
     rows = [_rate_row(*g) for g in going]
+    shown = {"columns": [*columns, "threads"], "unit": unit}
     return {
         "kind": kind,
-        "options": {
-            **options,
-            "columns": [*columns, "threads"],
-            "unit": unit,
-            "seconds": seconds,
-            "rounds": rounds,
-        },
+        "options": {**options, **shown, "seconds": seconds, "rounds": rounds},
         "machine": full.machine_facts(),
         "rows": rows,
     }

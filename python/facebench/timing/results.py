@@ -9,7 +9,7 @@ from pathlib import Path
 import facebench
 from facebench import reports
 from facebench.reports.markdown import markdown_table
-from facebench.reports.page import Section, table_block
+from facebench.reports.page import Section, plots, table_block, text
 from facebench.timing.tables import KINDS
 
 
@@ -44,14 +44,14 @@ def write_bench(result, out, command="", overwrite=False):
     dump = {"indent": 1, "ensure_ascii": False, "allow_nan": False, "sort_keys": True}
     manifest = {"content": content, "circumstance": circumstance}
     # Made before any is written, so that none is there without the others.
-    texts = {
+    files = {
         "bench.json": json.dumps(result, **dump) + "\n",
         "run.json": json.dumps(manifest, **dump) + "\n",
         "report.md": markdown(result),
     }
     page = sections(result)
-    for name, text in texts.items():
-        reports.write_text(out / name, text)
+    for name, content_of_file in files.items():
+        reports.write_text(out / name, content_of_file)
     reports.write_html(out / "report.html", KINDS[result["kind"]].title, page)
     return out
 
@@ -91,21 +91,18 @@ def markdown(result):
 def cell_text(value):
     """A table's cell as text: "" for None, a value with its interval in brackets."""
     if isinstance(value, tuple):
-        text, interval = value
-        return f"{text} ({interval})" if interval else text
+        number, interval = value
+        return f"{number} ({interval})" if interval else number
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def sections(result):
     """The same for a page, with plots."""
     kind = KINDS[result["kind"]]
-    first = Section("Measured", [{"kind": "text", "text": machine_line(result["machine"])}])
-    first.blocks += [{"kind": "text", "text": n.replace("**", "")} for n in notes(result)]
-    plots = kind.plots(result)
-    if plots:
-        first.blocks.append(
-            {"kind": "plots", "plots": [{"svg": svg, "caption": c} for svg, c in plots]}
-        )
+    first = Section("Measured", [text(machine_line(result["machine"]))])
+    first.blocks += [text(note.replace("**", "")) for note in notes(result)]
+    if drawn := kind.plots(result):
+        first.blocks.append(plots(*drawn))
     tables = [
         Section(title, [table_block(columns, [[_shown(c) for c in r] for r in rows])])
         for title, columns, rows in kind.tables(result)
@@ -139,11 +136,11 @@ def machine_line(machine):
     'X, 2 processors in use, 16 GiB of memory, kernels for avx2.'
     """
     cpu = machine["cpu"]
-    text = f"{cpu['model'] or 'unknown processor'}, {cpu['allowed']} processors in use"
+    line = f"{cpu['model'] or 'unknown processor'}, {cpu['allowed']} processors in use"
     if machine["memory_bytes"]:
-        text += f", {machine['memory_bytes'] / 2**30:.0f} GiB of memory"
-    text += f", kernels for {machine['isa']}"
+        line += f", {machine['memory_bytes'] / 2**30:.0f} GiB of memory"
+    line += f", kernels for {machine['isa']}"
     gpus = machine["gpu"]["devices"]
     if gpus:
-        text += f"; {len(gpus)} x {gpus[0]['name']}, driver {machine['gpu']['driver'] or 'unknown'}"
-    return text + "."
+        line += f"; {len(gpus)} x {gpus[0]['name']}, driver {machine['gpu']['driver'] or 'unknown'}"
+    return line + "."

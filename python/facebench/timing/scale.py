@@ -5,7 +5,6 @@ Weak scaling: each process keeps its batch. Strong scaling: all of them share on
 """
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -17,6 +16,8 @@ from facebench._torch import full
 from facebench.core._arguments import check_numbers, mapping
 from facebench.core._files import read_json
 from facebench.core._progress import stage
+from facebench.timing.step import model_of, rate_of
+from facebench.timing.workers import child_environment
 
 
 def bench_scale(
@@ -110,13 +111,8 @@ def _launch(job, count, limit):
     with tempfile.TemporaryDirectory(prefix="facebench-scale-") as folder:
         folder = Path(folder)
         (folder / "job.json").write_text(json.dumps(job))
-        package = str(Path(facebench.__file__).parent.parent)
-        path = [package, os.environ.get("PYTHONPATH", "")]
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(p for p in path if p),
-            "OMP_NUM_THREADS": str(job.get("threads") or job["step"]["threads"]),
-        }
+        threads = str(job.get("threads") or job["step"]["threads"])
+        environment = child_environment() | {"OMP_NUM_THREADS": threads}
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
         command += ["--nproc-per-node", str(count), "-m", "facebench.timing.rank", str(folder)]
         # Watches this process and, once they have ended, those it started.
@@ -148,8 +144,7 @@ def _launch(job, count, limit):
 
 def _step_row(scaling, count, total, measured, skip):
     series = [*measured["warm"], *(t for times in measured["rounds"] for t in times)]
-    summary = full.summarize_times(series, full.SeriesOptions(skip=skip))
-    interval = summary["mean_interval"]
+    rate = rate_of(series, skip, total)
     waited = {phase: statistics.fmean(values) for phase, values in measured["phases"].items()}
     compute = sum(waited.get(p, 0.0) for p in ("forward", "backward", "update"))
     return {
@@ -157,18 +152,10 @@ def _step_row(scaling, count, total, measured, skip):
         "processes": count,
         "batch": total,
         "status": "ok",
-        "seconds": summary,
-        "images_per_second": total / summary["mean"],
-        "images_per_second_interval": interval and [total / interval[1], total / interval[0]],
+        **rate,
         "repeat_spread": full.repeat_spread([statistics.median(t) for t in measured["rounds"]]),
         "phases": waited,
-        "model": {
-            "data_alone": measured["data_alone"],
-            "aggregate_alone": measured["aggregate_alone"],
-            **full.iteration_model(
-                measured["data_alone"], compute, measured["aggregate_alone"], summary["mean"]
-            ),
-        },
+        "model": model_of(measured, compute, rate["seconds"]["mean"]),
         "processors": measured["use"]["processors"],
         "busy": (measured["use"]["processors"]["others"] or 0) > full.busy_share,
     }
@@ -177,16 +164,13 @@ def _step_row(scaling, count, total, measured, skip):
 def _speedups(rows):
     """Equation 6 for each doubling, and the share of what p processes would ideally do."""
     for row in rows:
-        same = {r["processes"]: r["images_per_second"] for r in rows if _same(r, row)}
+        same = {r["processes"]: r["images_per_second"] for r in rows
+                if r["scaling"] == row["scaling"]}  # fmt: skip
         half = same.get(row["processes"] // 2) if row["processes"] % 2 == 0 else None
         row["speedup"] = half and full.scaling_speedup(half, row["images_per_second"])
         least = min(same)
         ideal = same[least] / least * row["processes"]
         row["efficiency"] = row["images_per_second"] / ideal
-
-
-def _same(a, b):
-    return a["scaling"] == b["scaling"]
 
 
 def _accuracy_row(accuracy, recipe, data, seeds, count, threads, device, limit):

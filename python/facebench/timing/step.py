@@ -24,7 +24,6 @@ from facebench.engines import ENGINES, absent
 from facebench.engines.engine import needed_nodes, noise
 from facebench.timing.workers import Worker, WorkerFailed
 
-PHASES = ("data", "forward", "backward", "aggregate", "update")
 # Outputs of the same weights may differ by this, relative to the largest of them; bfloat16 carries
 # eight bits.
 TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
@@ -106,13 +105,8 @@ def bench_step(
     """
     networks, batches, engines = _several(networks), _several(batches), _several(engines)
     settings = {
-        "iterations": iterations,
-        "rounds": rounds,
-        "skip": skip,
-        "narrow": narrow,
-        "seconds": seconds,
-        "memory_limit": memory_limit,
-        "limit": limit,
+        **{"iterations": iterations, "rounds": rounds, "skip": skip, "narrow": narrow},
+        **{"seconds": seconds, "memory_limit": memory_limit, "limit": limit},
     }
     check_numbers(**settings)
     network_options = mapping(network_options, "network_options")
@@ -130,18 +124,13 @@ def bench_step(
             raise ValueError(f"unknown engine '{name}'{guess} (known: {known})")
     for network in networks:
         full.build_graph(network, full.NetworkOptions(**network_options))
+    of_networks = {"network_options": network_options, "loss_options": loss_options}
     cases = list(itertools.product(networks, batches, numbers))
     rows, versions = [], {}
     with stage(progress, "timing", len(cases), "measurements") as moved:
         for i, (network, batch, count) in enumerate(cases):
-            job = {
-                **options.to_dict(),
-                "threads": count,
-                "network": network,
-                "batch": int(batch),
-                "network_options": network_options,
-                "loss_options": loss_options,
-            }
+            job = options.to_dict() | of_networks
+            job |= {"threads": count, "network": network, "batch": int(batch)}
             measured = _measure(job, engines, settings, pythons, versions)
             rows += [row | {"threads": count} for row in measured]
             moved(i + 1, f"{network}, batch {batch}, {count} threads")
@@ -150,8 +139,7 @@ def bench_step(
         "options": {
             **{k: v for k, v in options.to_dict().items() if k not in ("network", "batch")},
             "threads": numbers[0] if len(numbers) == 1 else numbers,
-            "network_options": network_options,
-            "loss_options": loss_options,
+            **of_networks,
             "networks": networks,
             "batches": [int(b) for b in batches],
             "engines": engines,
@@ -209,23 +197,15 @@ def graph_dict(network, options):
 def _measure(job, engines, settings, pythons, versions):
     """The rows of one network and batch size."""
     predicted = full.predict_step_memory(
-        full.StepOptions(**{k: job[k] for k in _step_fields()}),
+        full.StepOptions(
+            **{field["name"]: job[field["name"]] for field in full.StepOptions.fields()}
+        ),
         full.NetworkOptions(**job["network_options"]),
     )
-    rows, results = [], []
+    case = {name: job[name] for name in ("network", "mode", "batch")}
+    case |= {"status": "ok", "message": "", "predicted_memory": predicted}
+    rows, results = [], [case | {"engine": engine} for engine in engines]
     with tempfile.TemporaryDirectory(prefix="facebench-bench-") as folder:
-        for engine in engines:
-            results.append(
-                {
-                    "network": job["network"],
-                    "engine": engine,
-                    "mode": job["mode"],
-                    "batch": job["batch"],
-                    "status": "ok",
-                    "message": "",
-                    "predicted_memory": predicted,
-                }
-            )
         try:
             reference = None
             if len(engines) > 1:
@@ -254,15 +234,11 @@ def _measure(job, engines, settings, pythons, versions):
             _time(rows, settings)
             for row in rows:
                 if row.alive:
-                    _sum_up(row, job, settings)
+                    _sum_up(row, job)
         finally:
             for row in rows:
                 row.worker.close()
     return results
-
-
-def _step_fields():
-    return [f["name"] for f in full.StepOptions.fields()]
 
 
 def export_onnx(job, tensors, path):
@@ -429,14 +405,31 @@ def _wide(row, settings):
     return half is not None and half > settings["narrow"]
 
 
-def _sum_up(row, job, settings):
+def rate_of(series, skip, batch):
+    """Seconds of iterations summed up, the first ``skip`` apart, and images a second."""
+    summary = full.summarize_times(series, full.SeriesOptions(skip=skip))
+    interval = summary["mean_interval"]
+    return {
+        "seconds": summary,
+        "images_per_second": batch / summary["mean"],
+        "images_per_second_interval": interval and [batch / interval[1], batch / interval[0]],
+    }
+
+
+def model_of(measured, compute, mean):
+    """The parts of an iteration that were measured alone, and what equations 7 and 8 make of
+    them."""
+    alone = {name: measured[name] for name in ("data_alone", "aggregate_alone")}
+    return alone | full.iteration_model(
+        alone["data_alone"], compute, alone["aggregate_alone"], mean
+    )
+
+
+def _sum_up(row, job):
     result, extras = row.result, row.worker.ask("extras")
     series = [*row.warm, *(t for times in row.rounds for t in times)]
-    summary = full.summarize_times(series, full.SeriesOptions(skip=len(row.warm)))
-    result["series"], result["seconds"] = series, summary
-    result["images_per_second"] = job["batch"] / summary["mean"]
-    low, high = summary["mean_interval"] or (None, None)
-    result["images_per_second_interval"] = low and [job["batch"] / high, job["batch"] / low]
+    result |= {"series": series} | rate_of(series, len(row.warm), job["batch"])
+    summary = result["seconds"]
     result["rounds"] = [statistics.median(times) for times in row.rounds]
     result["repeat_spread"] = full.repeat_spread(result["rounds"])
     result["phases"] = {
@@ -448,13 +441,7 @@ def _sum_up(row, job, settings):
         parts = [waited[p] for p in ("forward", "backward", "update") if p in waited]
         # An engine that runs them as one call: what is not waiting for data.
         compute = sum(parts) if parts else summary["mean"] - waited.get("data", 0.0)
-        result["model"] = {
-            "data_alone": extras["data_alone"],
-            "aggregate_alone": extras["aggregate_alone"],
-            **full.iteration_model(
-                extras["data_alone"], compute, extras["aggregate_alone"], summary["mean"]
-            ),
-        }
+        result["model"] = model_of(extras, compute, summary["mean"])
     result["device_memory"] = extras.get("device_memory")
     result["memory"] = {
         "before": row.uses[0]["memory"]["before"],

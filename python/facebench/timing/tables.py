@@ -169,63 +169,42 @@ def _by_threads(rows):
 
 
 def _step_plots(result):
-    counts = _thread_counts(result["rows"])
-    if len(counts) > 1:
-        return _thread_plots(result, counts)
-    plots = []
-    for network in result["options"]["networks"]:
-        rows = [r for r in result["rows"] if r["network"] == network and r["status"] != "absent"]
-        batches = list(dict.fromkeys(r["batch"] for r in rows))
-        engines = list(dict.fromkeys(r["engine"] for r in rows))
-        row_of = {(r["engine"], r["batch"]): r for r in rows}
-        if not rows:
-            continue
-        times, rates = [], []
-        for engine in engines:
-            cells = [row_of.get((engine, b)) for b in batches]
-            times.append((engine, *_bars(cells, _milliseconds)))
-            ok = [r for r in cells if r and r["status"] == "ok"]
-            rates.append(
-                (
-                    engine,
-                    [r["batch"] for r in ok],
-                    [r["images_per_second"] for r in ok],
-                    [r["images_per_second_interval"] for r in ok],
-                )
+    """For each network the engines' times by batch; where several numbers of threads were measured,
+    for each network and batch by these."""
+    mode, counts = result["options"]["mode"], _thread_counts(result["rows"])
+    by_threads, plots = len(counts) > 1, []
+    rows_of: dict[tuple, list] = {}
+    for r in result["rows"]:
+        if r["status"] != "absent":
+            key = (r["network"], r["batch"]) if by_threads else (r["network"],)
+            rows_of.setdefault(key, []).append(r)
+    for (network, *batch), rows in rows_of.items():
+        if by_threads:
+            title = caption = f"{network}, batch {batch[0]}: {mode}"
+            places, key, x_title = counts, "threads", "threads"
+        else:
+            title, caption = f"{network}: {mode}", f"{network}, {mode}"
+            places, key, x_title = (
+                list(dict.fromkeys(r["batch"] for r in rows)),
+                "batch",
+                "batch size",
             )
-        what = result["options"]["mode"]
-        plots.append(
-            (
-                bars_svg(batches, times, f"{network}: {what}", "batch size", "ms an iteration"),
-                f"{network}, {what}: time of an iteration; lines are the mean's 95 % intervals.",
-            )
-        )
-        if len(batches) > 1:
-            plots.append(
-                (
-                    lines_svg(rates, f"{network}: {what}", "batch size", "images/s"),
-                    f"{network}, {what}: images a second by batch size.",
-                )
-            )
-    return plots
-
-
-def _thread_plots(result, counts):
-    """A plot for each network and batch: the engines' times by threads."""
-    rows = [r for r in result["rows"] if r["status"] != "absent"]
-    plots = []
-    for network, batch in dict.fromkeys((r["network"], r["batch"]) for r in rows):
-        engines = {}
+        of_engines: dict[str, dict] = {}
         for r in rows:
-            if (r["network"], r["batch"]) == (network, batch):
-                engines.setdefault(r["engine"], {})[r["threads"]] = r
-        times = [
-            (name, *_bars([own.get(n) for n in counts], _milliseconds))
-            for name, own in engines.items()
-        ]
-        title = f"{network}, batch {batch}: {result['options']['mode']}"
-        caption = f"{title}: time of an iteration; lines are the mean's 95 % intervals."
-        plots.append((bars_svg(counts, times, title, "threads", "ms an iteration"), caption))
+            of_engines.setdefault(r["engine"], {})[r[key]] = r
+        times = [(name, *_bars([of.get(p) for p in places])) for name, of in of_engines.items()]
+        svg = bars_svg(places, times, title, x_title, "ms an iteration")
+        text = "time of an iteration; lines are the mean's 95 % intervals."
+        plots.append((svg, f"{caption}: {text}"))
+        if not by_threads and len(places) > 1:
+            rates = [
+                _rates(
+                    name, [r for p in places if (r := of.get(p)) and r["status"] == "ok"], "batch"
+                )
+                for name, of in of_engines.items()
+            ]
+            svg = lines_svg(rates, title, "batch size", "images/s")
+            plots.append((svg, f"{caption}: images a second by batch size."))
     return plots
 
 
@@ -234,16 +213,21 @@ def _milliseconds(row):
     return 1e3 * row["seconds"]["mean"], interval and [1e3 * v for v in interval]
 
 
-def _bars(cells, of):
-    values, intervals = [], []
-    for row in cells:
-        if row and row["status"] == "ok":
-            value, interval = of(row)
-        else:
-            value, interval = None, _STATUS[row["status"]] if row else ""
-        values.append(value)
-        intervals.append(interval)
-    return values, intervals
+def _bars(cells):
+    """Times and their intervals; of what has none, why."""
+    bars = [
+        _milliseconds(row)
+        if row and row["status"] == "ok"
+        else (None, _STATUS[row["status"]] if row else "")
+        for row in cells
+    ]
+    return [time for time, _ in bars], [interval for _, interval in bars]
+
+
+def _rates(name, rows, x):
+    """A line of images a second."""
+    keys = (x, "images_per_second", "images_per_second_interval")
+    return name, *([row[key] for row in rows] for key in keys)
 
 
 def _step_notes(result):
@@ -289,14 +273,9 @@ def _rate_tables(result):
         ]
         for r in result["rows"]
     ]
-    unit = result["options"]["unit"]
-    return [
-        (
-            "Rates",
-            [*names, f"{unit}/s", "95 % interval", "repeat spread", "for each thread"],
-            rows,
-        )
-    ]
+    rate = f"{result['options']['unit']}/s"
+    columns = [*names, rate, "95 % interval", "repeat spread", "for each thread"]
+    return [("Rates", columns, rows)]
 
 
 def _rate_plots(result):
@@ -309,13 +288,8 @@ def _rate_plots(result):
     for t in threads:
         row_of = {r[by[0]]: r for r in result["rows"] if r["threads"] == t}
         rows = [row_of.get(g) for g in groups]
-        series.append(
-            (
-                f"{t} thread{'s' if t > 1 else ''}",
-                [r and r["rate"] for r in rows],
-                [r and r["interval"] for r in rows],
-            )
-        )
+        bars = ([r and r[key] for r in rows] for key in ("rate", "interval"))
+        series.append((f"{t} thread{'s' if t > 1 else ''}", *bars))
     svg = bars_svg(groups, series, "Rates", by[0], f"{unit}/s")
     return [(svg, f"{unit.capitalize()} a second; lines are 95 % intervals.")]
 
@@ -338,16 +312,8 @@ def _layer_tables(result):
         ]
         for row in result["rows"]
     ]
-    columns = [
-        "layers",
-        "computed",
-        "output",
-        "ms",
-        "of all",
-        "of the limit",
-        "million macs",
-        "KiB",
-    ]
+    columns = ["layers", "computed", "output", "ms", "of all", "of the limit"]
+    columns += ["million macs", "KiB"]
     title = f"{1e3 * result['seconds']:.2f} ms for {batch} image{'s' if batch > 1 else ''}"
     methods = list(dict.fromkeys(row["method"] for row in result["rows"]))
     sums = []
@@ -400,36 +366,22 @@ def _scale_tables(result):
     columns += ["efficiency", "iteration, ms", "aggregation, ms", "eq. 7", "eq. 8", "repeat spread"]
     tables = [("Scaling", columns, rows)]
     if result["accuracy"]:
-        tables.append(
-            (
-                f"Time to an accuracy of {result['options']['accuracy']:g}",
-                ["processes", "seeds that reached it", "median, s", "each seed, s"],
-                [
-                    [
-                        r["processes"],
-                        f"{r['reached']} of {len(r['seconds'])}",
-                        r["median"],
-                        ", ".join("-" if s is None else f"{s:.1f}" for s in r["seconds"]),
-                    ]
-                    for r in result["accuracy"]
-                ],
-            )
-        )
+        rows = []
+        for r in result["accuracy"]:
+            each = ", ".join("-" if s is None else f"{s:.1f}" for s in r["seconds"])
+            reached = f"{r['reached']} of {len(r['seconds'])}"
+            rows.append([r["processes"], reached, r["median"], each])
+        columns = ["processes", "seeds that reached it", "median, s", "each seed, s"]
+        title = f"Time to an accuracy of {result['options']['accuracy']:g}"
+        tables.append((title, columns, rows))
     return tables
 
 
 def _scale_plots(result):
-    series = []
-    for scaling in result["options"]["scalings"]:
-        rows = [r for r in result["rows"] if r["scaling"] == scaling]
-        series.append(
-            (
-                f"{scaling} scaling",
-                [r["processes"] for r in rows],
-                [r["images_per_second"] for r in rows],
-                [r["images_per_second_interval"] for r in rows],
-            )
-        )
+    series = [
+        _rates(f"{kind} scaling", [r for r in result["rows"] if r["scaling"] == kind], "processes")
+        for kind in result["options"]["scalings"]
+    ]
     network = result["options"]["network"]
     svg = lines_svg(series, f"{network}: scaling", "processes", "images/s")
     return [(svg, f"{network}: images a second by number of processes; 95 % intervals.")]
