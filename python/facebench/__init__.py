@@ -68,23 +68,8 @@ Error = _eval.Error
 __version__ = _eval.version()
 
 _MODULES = (
-    "core",
-    "io",
-    "metrics",
-    "protocols",
-    "reports",
-    "images",
-    "detection",
-    "crops",
-    "datasets",
-    "nn",
-    "losses",
-    "embedding",
-    "training",
-    "timing",
-    "pipeline",
-    "studies",
-    "plots",
+    *("core", "io", "metrics", "protocols", "reports", "images", "detection", "crops", "datasets"),
+    *("nn", "losses", "embedding", "training", "timing", "pipeline", "studies", "plots"),
 )
 
 # The verbs of the command line and load(), and where each lives.

@@ -12,38 +12,35 @@ def rows_of(metrics: dict) -> list[dict]:
     rows = []
     for track, measured in metrics["tracks"].items():
         for name, cell in measured["metrics"].items():
-            same = {"protocol": metrics["protocol"]["id"], "track": track, "metric": name}
-            rest = {"level": cell["level"], "method": cell["method"]}
-            if "rows" not in cell:
-                rows.append({**same, **_numbers(cell["value"], cell["interval"]), **rest})
-                continue
-            for i, row in enumerate(cell["rows"]):
-                for j, column in enumerate(cell["columns"]):
-                    interval = cell["interval"] and cell["interval"][i][j]
-                    numbers = _numbers(cell["value"][i][j], interval)
-                    rows.append({**same, "row": row, "column": column, **numbers, **rest})
+            for place, one in _numbers(cell):
+                low, high = one["interval"] or (None, None)
+                same = {"protocol": metrics["protocol"]["id"], "track": track, "metric": name}
+                value = {"value": one["value"], "low": low, "high": high}
+                rest = {"level": one["level"], "method": one["method"]}
+                rows.append(same | place | value | rest)
     return rows
 
 
 def entries(cells: dict) -> dict:
     """The numbers of a track, each as its cell in ``metrics.json``; a matrix gives one for each
     entry, called as ``dprime[frontal,profile]``."""
-    cells_by_name = {}
-    for name, cell in cells.items():
-        if "rows" not in cell:
-            cells_by_name[name] = cell
-            continue
-        for i, row in enumerate(cell["rows"]):
-            for j, column in enumerate(cell["columns"]):
-                interval = cell["interval"] and cell["interval"][i][j]
-                entry = cell | {"value": cell["value"][i][j], "interval": interval}
-                cells_by_name[f"{name}[{row},{column}]"] = entry
-    return cells_by_name
+    return {
+        name + (f"[{','.join(place.values())}]" if place else ""): one
+        for name, cell in cells.items()
+        for place, one in _numbers(cell)
+    }
 
 
-def _numbers(value, interval) -> dict:
-    low, high = interval or (None, None)
-    return {"value": value, "low": low, "high": high}
+def _numbers(cell):
+    """(row and column of a matrix, the cell of this number) of each number in a cell."""
+    if "rows" not in cell:
+        yield {}, cell
+        return
+    for i, row in enumerate(cell["rows"]):
+        for j, column in enumerate(cell["columns"]):
+            interval = cell["interval"] and cell["interval"][i][j]
+            one = cell | {"value": cell["value"][i][j], "interval": interval}
+            yield {"row": row, "column": column}, one
 
 
 def frame(rows: list[dict]):

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
 from itertools import accumulate
 from pathlib import Path
@@ -125,11 +126,8 @@ class _Table:
 
     def _place(self, index):
         """(number of the group, row in it)"""
-        low, high = 0, len(self._groups)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._begins[middle] <= index else (low, middle)
-        return low, index - self._begins[low]
+        group = bisect_right(self._begins, index, hi=len(self._groups)) - 1
+        return group, index - self._begins[group]
 
     def where(self, index):
         group, row = self._place(index)

@@ -55,6 +55,11 @@ def spreadsheet_record(fields) -> str:
     return line.getvalue()
 
 
+def spreadsheet(lines) -> str:
+    """Lines of CSV, each of them as `spreadsheet_record` writes it."""
+    return "".join(map(spreadsheet_record, lines))
+
+
 def _field(value):
     text = "" if value is None else str(value)
     return "'" * _is_formula(text) + on_one_line(text)

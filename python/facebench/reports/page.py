@@ -152,9 +152,6 @@ class Report(Fields):
     """A result with a text, which notebooks show too, and a page. A kind of report says in
     ``_title()`` and ``_sections()`` what stands in both."""
 
-    def __init__(self, fields):
-        super().__init__(fields)
-
     def __repr__(self):
         return report_markdown(self._sections()).rstrip()
 

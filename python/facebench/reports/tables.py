@@ -6,7 +6,7 @@ from typing import Any
 
 from facebench import _eval
 from facebench.core._arguments import brief, did_you_mean, listed, mapping, of_kind
-from facebench.reports.escape import spreadsheet_record
+from facebench.reports.escape import spreadsheet
 from facebench.reports.page import Section, heading, report_markdown, table_block, text, written
 from facebench.reports.runs import as_list
 
@@ -86,7 +86,7 @@ def _table_csv(table):
 
 def _csv(lines):
     """Lines of CSV under their keys."""
-    return "".join(map(spreadsheet_record, [*lines[:1], *(line.values() for line in lines)]))
+    return spreadsheet([*lines[:1], *(line.values() for line in lines)])
 
 
 # --- beside a paper -------------------------------------------------------------------------------

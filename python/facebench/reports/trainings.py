@@ -10,28 +10,16 @@ from facebench import _eval
 from facebench.core import Error
 from facebench.core._arguments import brief, listed, of_kind
 from facebench.core._files import read_text
-from facebench.reports.escape import escape_markdown, spreadsheet_record
+from facebench.reports.escape import escape_markdown, spreadsheet
 from facebench.reports.markdown import markdown_table
-from facebench.reports.page import Section, table_block, write_html, write_text
+from facebench.reports.page import Section, plots, table_block, text, write_html, write_text
 from facebench.reports.plots import steps_svg
 from facebench.reports.runs import as_list
 
 # The columns of training.csv: of a line of the log, and of a validation after the same step.
 STEP_COLUMNS = [
-    "iteration",
-    "epoch",
-    "loss",
-    "accuracy",
-    "lr",
-    "images_per_second",
-    "seconds_left",
-    "memory",
-    "target_cosine",
-    "violated",
-    "norm_p05",
-    "norm_p50",
-    "norm_p95",
-    "gradient_norm",
+    *("iteration", "epoch", "loss", "accuracy", "lr", "images_per_second", "seconds_left"),
+    *("memory", "target_cosine", "violated", "norm_p05", "norm_p50", "norm_p95", "gradient_norm"),
 ]
 _VALIDATION = ["track", "metric", "value", "low", "high"]
 TRAINING_COLUMNS = [*STEP_COLUMNS, *_VALIDATION]
@@ -98,9 +86,9 @@ def read_training(folder, title=None) -> Training:
         of_kind(title, (str, type(None)), "title") or os.path.basename(os.path.abspath(folder))
     )
     rows: dict[int, dict] = {}
-    for number, text in enumerate(read_text(folder / "log.jsonl").splitlines(), 1):
+    for number, record in enumerate(read_text(folder / "log.jsonl").splitlines(), 1):
         try:
-            line = json.loads(text)
+            line = json.loads(record)
             step = line["iteration"]
         except (ValueError, KeyError, TypeError):
             # A process that was killed leaves half a line at the end.
@@ -157,9 +145,7 @@ def _read_all(folders, titles):
 
 
 def _csv(columns, rows):
-    cells = ([row.get(c) for c in columns] for row in rows)
-    lines = [columns, *(["" if c is None else str(c) for c in row] for row in cells)]
-    return "".join(map(spreadsheet_record, lines))
+    return spreadsheet([columns, *([row.get(c) for c in columns] for row in rows)])
 
 
 def _thinned(steps, values):
@@ -183,8 +169,7 @@ def _plot(trainings, caption, key, y_title):
             curves.append((t.title, i, steps, _scaled(key, values)))
     if not curves:
         return None
-    svg = steps_svg(curves, caption, y_title, signed=key == "target_cosine")
-    return {"svg": svg, "caption": caption}
+    return steps_svg(curves, caption, y_title, signed=key == "target_cosine"), caption
 
 
 def _norms(trainings):
@@ -197,12 +182,12 @@ def _norms(trainings):
     caption = "Norms of the features: the median, and from the 5th to the 95th percentile"
     if not curves:
         return None
-    return {"svg": steps_svg(curves, caption, "norm", bands), "caption": caption}
+    return steps_svg(curves, caption, "norm", bands), caption
 
 
 def _validations(trainings):
     names = sorted({(r["track"], r["metric"]) for t in trainings for r in t.rows if "metric" in r})
-    plots = []
+    drawn = []
     for track, metric in names:
         curves, bands = [], []
         for i, t in enumerate(trainings):
@@ -216,8 +201,8 @@ def _validations(trainings):
                 ends = [[r[key] for r in known] for key in ("low", "high")]
                 bands.append((i, [r["iteration"] for r in known], *ends))
         caption = f"Validation: {metric} of {track}" + (", interval at 95 %" if bands else "")
-        plots.append({"svg": steps_svg(curves, caption, metric, bands), "caption": caption})
-    return plots
+        drawn.append((steps_svg(curves, caption, metric, bands), caption))
+    return drawn
 
 
 def _number(value, digits=4):
@@ -265,21 +250,19 @@ def trainings_sections(trainings, titles=None) -> list:
     for t in read:
         if t.diverged:
             d = t.diverged
-            text = (
+            sentence = (
                 f"{t.title} diverged: {d['diverged']}. Rate {_number(d['lr'])}, loss of the step "
                 f"before {_number(d['last_loss'])}; not finite: "
                 f"{100 * d['non_finite_weights']:.3g} % of the weights and "
                 f"{100 * d['non_finite_gradients']:.3g} % of the gradients."
             )
-            blocks.append({"kind": "text", "text": text})
-    plots = [_plot(read, *curve) for curve in _CURVES]
-    plots = [*_validations(read), *filter(None, [*plots[:5], _norms(read), *plots[5:]])]
+            blocks.append(text(sentence))
+    drawn = [_plot(read, *curve) for curve in _CURVES]
+    drawn = [*_validations(read), *filter(None, [*drawn[:5], _norms(read), *drawn[5:]])]
     sections = [Section("Training" if len(read) == 1 else "Trainings", blocks)]
-    if plots:
+    if drawn:
         note = "Margins and norms are those of the one step that a line of the log ends with."
-        sections.append(
-            Section("Curves", [{"kind": "plots", "plots": plots}, {"kind": "text", "text": note}])
-        )
+        sections.append(Section("Curves", [plots(*drawn), text(note)]))
     rows = [
         [t.title, r["iteration"], r["track"], r["metric"], (r["value"], _interval(r))]
         for t in read

@@ -5,7 +5,7 @@ from pathlib import Path
 from facebench import reports
 from facebench.reports import write_text
 from facebench.reports.cards import card, index_result
-from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet_record
+from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet
 from facebench.reports.headlines import cells_of
 from facebench.studies.description import slug
 from facebench.studies.page import (
@@ -69,8 +69,7 @@ def csv_text(out: Path, content: dict) -> str:
                         ends = one["interval"] or ("", "")
                         lines.append([*start, *protocol, track, name, one["value"], *ends,
                                       one["level"], "", ""])  # fmt: skip
-    records = [spreadsheet_record([*map(_digits, line)]) for line in lines]
-    return "".join(line if line.endswith("\n") else line + "\n" for line in records)
+    return spreadsheet(map(_digits, line) for line in lines)
 
 
 def latex(table: dict) -> str:
