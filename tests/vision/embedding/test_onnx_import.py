@@ -290,9 +290,9 @@ def test_halves_and_whole_numbers_of_any_storage(tmp_path):
         (onnx.TensorProto.INT32, [-7, 8]),
     ):
         tensor = helper.make_tensor("t", kind, [2], values)
-        assert _onnx_file._tensor(memoryview(tensor.SerializeToString()))[1].tolist() == values
+        assert _onnx_file._tensor(2, memoryview(tensor.SerializeToString()))[1].tolist() == values
         raw = onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor), "t")
-        assert _onnx_file._tensor(memoryview(raw.SerializeToString()))[1].tolist() == values
+        assert _onnx_file._tensor(2, memoryview(raw.SerializeToString()))[1].tolist() == values
 
 
 def test_a_damaged_graph_in_a_model_file_is_refused(tmp_path):
