@@ -5,6 +5,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from facebench._eval import closest_name
@@ -196,80 +197,65 @@ def real_array(values, name: str):
         raise TypeError(f"{name} must be an array of numbers, not {type_text(values)}") from None
 
 
-def _alternatives(kind: ast.expr) -> list[ast.expr]:
-    if isinstance(kind, ast.BinOp):
-        return _alternatives(kind.left) + _alternatives(kind.right)
-    return [kind]
+@dataclass
+class _Kind:
+    """A type in a signature by its last word; of a sequence also what its elements may be, and the
+    length that ``Annotated[..., "FixedSize(4)"]`` says."""
+
+    word: str
+    elements: "list[_Kind] | None" = None
+    length: int | None = None
+
+    def fits(self, value) -> bool:
+        if self.elements is not None:
+            whole = _is_sequence(value) and self.length in (None, len(value))
+            return whole and all(_fits(self.elements, item) for item in value)
+        if self.word in _KINDS:
+            return _KINDS[self.word][1](value)
+        return self.word in [base.__name__ for base in type(value).__mro__]
+
+    def text(self) -> str:
+        if self.elements is not None:
+            return f"a sequence (each: {_kinds_text(self.elements)})"
+        return _KINDS.get(self.word, (self.word,))[0]
 
 
-def _annotated(kind: ast.expr) -> tuple[ast.expr, int | None]:
-    """A type without its Annotated, and the length that says: ``"FixedSize(4)"``."""
-    if not (isinstance(kind, ast.Subscript) and isinstance(kind.slice, ast.Tuple)):
-        return kind, None
-    if _word(kind.value) != "Annotated":
-        return kind, None
-    plain, *notes = kind.slice.elts
-    length = re.search(r"FixedSize\((\d+)\)", " ".join(map(ast.unparse, notes)))
-    return plain, int(length[1]) if length else None
+def _kinds(annotation: ast.expr) -> list[_Kind]:
+    """The alternatives of a type."""
+    if isinstance(annotation, ast.BinOp):
+        return _kinds(annotation.left) + _kinds(annotation.right)
+    generic = isinstance(annotation, ast.Subscript)
+    inner = annotation.slice if generic else None
+    name = ast.unparse(annotation.value if generic else annotation).rpartition(".")[2]
+    if name == "Annotated" and isinstance(inner, ast.Tuple):
+        plain, *notes = inner.elts
+        length = re.search(r"FixedSize\((\d+)\)", " ".join(map(ast.unparse, notes)))
+        return [replace(kind, length=int(length[1]) if length else None) for kind in _kinds(plain)]
+    of_elements = name in ("Sequence", "Iterable") and inner is not None
+    return [_Kind(name, _kinds(inner) if of_elements else None)]
 
 
-def _word(kind: ast.expr) -> str:
-    kind, _ = _annotated(kind)
-    if isinstance(kind, ast.Subscript):
-        kind = kind.value
-    return ast.unparse(kind).rpartition(".")[2]
+def _fits(kinds: list[_Kind], value) -> bool:
+    return any(kind.fits(value) for kind in kinds)
 
 
-def _element(kind: ast.expr) -> ast.expr | None:
-    """The type of the elements of a sequence."""
-    kind, _ = _annotated(kind)
-    holds = isinstance(kind, ast.Subscript) and _word(kind.value) in ("Sequence", "Iterable")
-    return kind.slice if holds else None
-
-
-def _wrong_length(kind: ast.expr, value) -> int | None:
-    """The length that a sequence should have and has not."""
-    _, length = _annotated(kind)
-    return None if length in (None, len(value)) else length
-
-
-def _fits(kind: ast.expr, value) -> bool:
-    for one in _alternatives(kind):
-        word, element = _word(one), _element(one)
-        if element is not None:
-            fits = _is_sequence(value) and _wrong_length(one, value) is None
-            fits = fits and all(_fits(element, item) for item in value)
-        elif word in _KINDS:
-            fits = _KINDS[word][1](value)
-        else:
-            fits = word in [base.__name__ for base in type(value).__mro__]
-        if fits:
-            return True
-    return False
-
-
-def _kind_text(kind: ast.expr) -> str:
-    words = []
-    for one in _alternatives(kind):
-        word, element = _word(one), _element(one)
-        many = f"a sequence (each: {_kind_text(element)})" if element is not None else ""
-        words.append(many or _KINDS.get(word, (word,))[0])
+def _kinds_text(kinds: list[_Kind]) -> str:
+    words = [kind.text() for kind in kinds]
     if "a path" in words:  # it may always be text, and bytes is nobody's first choice
         words = [word for word in words if word not in ("text", "bytes")]
     return " or ".join(dict.fromkeys(words))
 
 
-def _complaint(name: str, kind: ast.expr, value) -> str:
+def _complaint(name: str, kinds: list[_Kind], value) -> str:
     """Why a value does not fit, down to the element of a sequence."""
-    sequences = [(k, e) for k in _alternatives(kind) if (e := _element(k)) is not None]
-    if sequences and _is_sequence(value):
-        sequence, element = sequences[0]
-        if (length := _wrong_length(sequence, value)) is not None:
-            return f"{name} must have {length} entries, not {len(value)}"
+    sequence = next((kind for kind in kinds if kind.elements is not None), None)
+    if sequence is not None and _is_sequence(value):
+        if sequence.length not in (None, len(value)):
+            return f"{name} must have {sequence.length} entries, not {len(value)}"
         for i, item in enumerate(value):
-            if not _fits(element, item):
-                return _complaint(f"{name}[{i}]", element, item)
-    return f"{name} must be {_kind_text(kind)}, not {type_text(value)}"
+            if not _fits(sequence.elements, item):
+                return _complaint(f"{name}[{i}]", sequence.elements, item)
+    return f"{name} must be {_kinds_text(kinds)}, not {type_text(value)}"
 
 
 def _holds_odd_text(value) -> bool:
@@ -316,8 +302,8 @@ def _judge(signature: inspect.Signature, args: tuple, kwargs: dict) -> tuple[int
         return -1, f"{error}; it takes {shown}"
     for i, (name, value) in enumerate(bound.items()):
         annotation = signature.parameters[name].annotation
-        if isinstance(annotation, ast.expr) and not _fits(annotation, value):
-            return i, _complaint("the value" if name == "arg0" else name, annotation, value)
+        if isinstance(annotation, ast.expr) and not _fits(kinds := _kinds(annotation), value):
+            return i, _complaint("the value" if name == "arg0" else name, kinds, value)
     if numbers := [n for n, v in bound.items() if type(v) is int]:
         return len(bound), f"{' or '.join(numbers)} is out of the range of its type"
     for name, value in bound.items():
