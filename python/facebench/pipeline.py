@@ -84,13 +84,9 @@ def pack(
         return full.pack(dataset, root, out, request, shard, threads, progress)
     root = os.path.abspath(root)
     identity = {"dataset": dataset, "root": root, "version": __version__, **request.to_dict()}
-    make = functools.partial(_pack_shard, dataset, root, options | {"threads": threads})
+    make = functools.partial(pack, dataset, root, threads=threads, **options)
     with made_by(workers, out, identity, shards, make) as files:
         return full.merge_packs(files, out, progress=progress)
-
-
-def _pack_shard(dataset, root, options, shard, out):
-    pack(dataset, root, out, shard=shard, **options)
 
 
 @takes(full.ExtractOptions)
@@ -153,13 +149,9 @@ def _embed_shared(model, pack, out, options, shards, workers, threads):
     files = [os.path.abspath(path_text(f, n)) for f, n in ((model, "model"), (pack, "pack"))]
     hashes = [sha256_file(file) for file in files]
     identity = {"files": hashes, "version": __version__, **options}
-    make = functools.partial(_embed_shard, *files, options | {"threads": threads})
-    with made_by(workers, out, identity, shards, make) as made:
-        return embedding.merge_shards(made, out)
-
-
-def _embed_shard(model, pack, options, shard, out):
-    embed(model, pack, out, shard=shard, **options)
+    make = functools.partial(embed, *files, threads=threads, **options)
+    with made_by(workers, out, identity, shards, make) as parts:
+        return embedding.merge_shards(parts, out)
 
 
 @takes(full.RunRequest)

@@ -14,7 +14,7 @@ from facebench._eval import Error
 
 @contextmanager
 def made_by(workers: Executor, out, identity: dict, count: int, make: Callable):
-    """The files of ``count`` shards, each of them by make(shard, file) on one of the workers.
+    """The files of ``count`` shards, each by make(shard=..., out=...) on one of the workers.
 
     They lie beside ``out`` and go when the block has ended well. Those that are there are kept, by
     all that ``identity`` says of them. A shard that fails is made once more, and so is one that is
@@ -85,5 +85,5 @@ def _failure(shard: str, error: BaseException, folder: Path) -> str:
 def _timed(make: Callable, shard: str, file: Path) -> float:
     """On a worker: how many seconds the shard took."""
     started = time.monotonic()
-    make(shard, file)
+    make(shard=shard, out=file)
     return time.monotonic() - started

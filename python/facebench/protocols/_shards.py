@@ -30,6 +30,8 @@ def made(
     workers, out, count, *, protocol, embeddings, root, lists, exclude, limit, options, threads
 ):
     """The files of as many shards, while they are needed; the workers of an executor make them."""
+    from facebench.protocols import evaluate_shard
+
     if out is None or root is lists:
         raise ValueError("workers: give out= and the places of the lists, not trials=")
     file = file_for_all(embeddings)
@@ -37,12 +39,5 @@ def made(
     how = {name: os.path.abspath(place) for name, place in places.items() if place is not None}
     how |= {"protocol": protocol, "limit": limit, "options": options}
     identity = how | {"version": _eval.version(), "sha256": _eval.sha256_file(file)}
-    return made_by(
-        workers, out, identity, count, functools.partial(_make, how | {"threads": threads})
-    )
-
-
-def _make(how, shard, out):
-    from facebench.protocols import evaluate_shard
-
-    evaluate_shard(**how, shard=shard, out=out)
+    make = functools.partial(evaluate_shard, **how, threads=threads)
+    return made_by(workers, out, identity, count, make)
