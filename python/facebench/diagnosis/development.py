@@ -121,13 +121,8 @@ class Network:
         self.title = str(model) if isinstance(model, (str, Path)) else _foreign._name(model)
         o = self._options = full.ModelOptions() if self.own_arithmetic else self._own_options()
         self.assumed = [] if self.own_arithmetic or self.is_ours else list(self._model._assumed)
-        self.prepared = self.is_ours or getattr(self._model, "_prepared", False)
+        self._prepared, self.size = _foreign.preparation_of(self._model)
         self.gray = o.color == "gray"
-        if self.is_ours:
-            network = self._model.network_options
-            self.size = (o.image_height or network.height, o.image_width or network.width)
-        else:
-            self.size = tuple(getattr(self._model, "_input", (0, 0)))
 
     def _own_options(self):
         return self._model.options if self.is_ours else self._model._options
@@ -142,8 +137,8 @@ class Network:
 
     def said(self) -> dict:
         """Of a model that says how its images are detected, what `PreparationOptions` take."""
-        o = self._options
-        if not self.prepared:
+        o = self._prepared
+        if o is None:
             return {}
         mode = [f"mode={o.detector_mode}"] if o.detector_mode else None
         return {

@@ -535,6 +535,17 @@ def ready_model(model, extract, **pixels):
     return batch_model(embedder, name, extract.flip)
 
 
+def preparation_of(model):
+    """(options that say how its images are detected and cropped, or None; height and width that it
+    takes, 0: any) of what `load_embedder` gives."""
+    if isinstance(model, full.Model):
+        options, network = model.options, model.network_options
+        height = options.image_height or network.height
+        return options, (height, options.image_width or network.width)
+    options = model._options if getattr(model, "_prepared", False) else None
+    return options, tuple(getattr(model, "_input", (0, 0)))
+
+
 def batch_model(embedder, name: str = "", flip=None) -> full.BatchModel:
     """An `Embedder` as the extractor takes it. ``name``: in messages and run folders. ``flip``: how
     it is embedded, where that was stated."""

@@ -31,32 +31,18 @@ class _Steps:
         for name, value in {"detector": detector, "selection": selection, "crop": crop}.items():
             of_kind(value, (str, type(None)), name)
         of_kind(crop_size, (int, tuple, type(None)), "crop_size")
-        is_prepared = isinstance(model, embedding.Model) or getattr(model, "_prepared", False)
-        options = model.options if isinstance(model, embedding.Model) else None
-        if options is None and is_prepared:
-            options = model._options
-        name = detector or (options.detector if is_prepared and options.detector else "mtcnn")
-        mode = options.detector_mode if is_prepared and not detector else ""
-        self.detector = (
-            None
-            if name == "none"
-            else detection.make_detector(name, **({"mode": mode} if mode else {}))
+        options, (height, width) = _foreign.preparation_of(model)
+        asked = {"detector": detector, "selection": selection, "crop": crop}
+        plain = {"detector": "mtcnn", "selection": "nearest_center", "crop": "arcface112"}
+        name, self.selection, crop = (
+            asked[step] or getattr(options, step, None) or plain[step] for step in plain
         )
-        self.selection = selection or (
-            options.selection if is_prepared and options.selection else None
-        )
-        self.selection = self.selection or "nearest_center"
-        height, width = getattr(model, "_input", (0, 0))
-        if isinstance(model, embedding.Model):
-            height = options.image_height or model.network_options.height
-            width = options.image_width or model.network_options.width
+        mode = "" if detector else getattr(options, "detector_mode", "")
+        how = {"mode": mode} if mode else {}
+        self.detector = None if name == "none" else detection.make_detector(name, **how)
         if crop_size is not None:
             width, height = crop_size if isinstance(crop_size, tuple) else (crop_size, crop_size)
-        self.crop = crops.CropOptions(
-            name=crop or (options.crop if is_prepared and options.crop else "arcface112"),
-            width=width or None,
-            height=height or None,
-        )
+        self.crop = crops.CropOptions(name=crop, width=width or None, height=height or None)
         if self.detector is not None:
             full.require_landmarks(name, self.crop.name)
 
