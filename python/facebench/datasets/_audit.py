@@ -1,13 +1,12 @@
 """The hits of a search for shared people, for a person to look at: groups of them, and a sheet."""
 
-import base64
 import os
 
 from facebench._library import full
 from facebench.core import Error
 from facebench.core._arguments import of_kind
 from facebench.datasets._pictures import Pictures
-from facebench.reports.page import written
+from facebench.reports.page import data_url, written
 
 _SIDE = 112  # pixels of a picture on the sheet
 
@@ -57,8 +56,7 @@ class _Set:
         if scale < 1:
             size = max(1, round(width * scale)), max(1, round(height * scale))
             pixels = full.resize(pixels, *size, "area")
-        data = base64.b64encode(bytes(full.encode_png(pixels))).decode()
-        return {"source": f"data:image/png;base64,{data}"}
+        return {"source": data_url("image/png", full.encode_png(pixels))}
 
 
 def _hit(entry, train, test):

@@ -82,10 +82,13 @@ def image_section(title, path, caption=""):
     kind = mimetypes.guess_type(path.name)[0]
     if kind not in ("image/png", "image/jpeg", "image/svg+xml"):
         raise ValueError(f"{brief(path.name)}: only PNG, JPEG and SVG pictures can be embedded")
-    data = base64.b64encode(read_bytes(path)).decode("ascii")
-    return Section(
-        title, [{"kind": "image", "source": f"data:{kind};base64,{data}", "caption": caption}]
-    )
+    source = data_url(kind, read_bytes(path))
+    return Section(title, [{"kind": "image", "source": source, "caption": caption}])
+
+
+def data_url(kind, data) -> str:
+    """Bytes of a media type as the source of a picture."""
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"
 
 
 # A text that stands for a number and is aligned as one.

@@ -17,19 +17,8 @@ FOLDER = Path(__file__).parent.with_name("_studies")
 ROW = (
     *("name", "printed", "conditions", "seeds", "device", "threads", "needs"),
     *("recipe", "recipes", "settings", "training_set", "without_test_people", "prepare"),
-    *(
-        "images",
-        "drawn",
-        "held_out",
-        "model",
-        "run",
-        "network",
-        "engine",
-        "batch",
-        "processes",
-        "options",
-    ),
-    *("engines", "own", "over", "photo", "framework"),
+    *("images", "drawn", "held_out", "model", "run", "network", "engine", "batch", "processes"),
+    *("options", "engines", "own", "over", "photo", "framework"),
 )
 # What a column measures (one of the first line), and what it says of that.
 COLUMN = (

@@ -1,6 +1,5 @@
 """The pairs, people and labels behind a run's error rates, with their crops."""
 
-import base64
 import math
 import os
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from facebench.core._options import takes
 from facebench.reports.page import (
     Report,
     Section,
+    data_url,
     heading,
     percent,
     table_block,
@@ -189,8 +189,7 @@ class _Crops:
         pixels = self.pixels(name)
         if pixels is None:
             return ""
-        data = self._images.encode_jpeg(np.ascontiguousarray(pixels))
-        return f"data:image/jpeg;base64,{base64.b64encode(bytes(data)).decode('ascii')}"
+        return data_url("image/jpeg", self._images.encode_jpeg(np.ascontiguousarray(pixels)))
 
 
 def _item(crops, pair, text):

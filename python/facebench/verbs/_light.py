@@ -77,11 +77,7 @@ def report(
     if rows == "systems":
         if against:
             raise ValueError("against: goes with rows='metrics'")
-        text = reports.system_table(runs, format, titles, **paper)
-        if out is None:
-            return text
-        reports.write_text(out, text)
-        return Path(out)
+        return _text_to(out, reports.system_table(runs, format, titles, **paper))
     if format != "html":
         parts = (
             [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
@@ -89,12 +85,7 @@ def report(
         if against:
             parts.append(reports.against(runs, against, stated, format, titles, nearest=nearest))
         text = "\n".join(parts)
-        if format == "markdown":
-            text = align_tables(text)
-        if out is None:
-            return text
-        reports.write_text(out, text)
-        return Path(out)
+        return _text_to(out, align_tables(text) if format == "markdown" else text)
     path = _html_path(out)
     sections = [runs_section("Results", runs, titles)]
     if against:
@@ -113,10 +104,13 @@ def _report_trainings(folders, format, titles, out):
         return _rows.write_parquet(reports.training_rows(folders, titles), out)
     if format == "html":
         path = _html_path(out)
-        sections = trainings_sections(folders, titles)
-        reports.write_html(path, "facebench report", sections)
+        reports.write_html(path, "facebench report", trainings_sections(folders, titles))
         return path
-    text = trainings_table(folders, format, titles)
+    return _text_to(out, trainings_table(folders, format, titles))
+
+
+def _text_to(out, text):
+    """The text, or the file that it was written to."""
     if out is None:
         return text
     reports.write_text(out, text)

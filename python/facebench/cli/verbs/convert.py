@@ -7,6 +7,11 @@ from facebench.cli import common
 from facebench.cli.options import argument, option
 from facebench.cli.verb import Answer, verb
 
+_SHOWN = (
+    *("origin", "color", "mean", "std", "crop", "detector", "detector_mode", "flip"),
+    "normalization",
+)
+
 
 @verb("facebench convert w.pt --network mobilefacenet --out m.safetensors")
 def convert(
@@ -35,18 +40,7 @@ def convert(
         **common.parse_assignments(setting),
     )
     options = model.options.to_dict()
-    shown_options = (
-        "origin",
-        "color",
-        "mean",
-        "std",
-        "crop",
-        "detector",
-        "detector_mode",
-        "flip",
-        "normalization",
-    )
-    text = "\n".join(f"  {name}: {_short(options[name])}" for name in shown_options)
+    text = "\n".join(f"  {name}: {_short(options[name])}" for name in _SHOWN)
     return Answer(
         {"path": str(out), "network": model.network, "options": options},
         f"{out}: {model.network}\n{text}",
