@@ -28,15 +28,15 @@ def session(path, options, card: int | None = None, tf32: bool = False):
         _load_cuda_libraries(onnxruntime)
         exact = {"use_tf32": int(tf32), "cudnn_conv_algo_search": "HEURISTIC"}
         providers = [(CUDA, {"device_id": card, **exact})]
-    made = onnxruntime.InferenceSession(
+    inference = onnxruntime.InferenceSession(
         str(path), options, providers=providers, enable_fallback=False
     )
-    if card is not None and made.get_providers()[0] != CUDA:
+    if card is not None and inference.get_providers()[0] != CUDA:
         raise RuntimeError(
             f"its CUDA provider does not start: {_why_not(onnxruntime)}. Install the CUDA and "
             "cuDNN that it was built for: pip install onnxruntime-gpu[cuda,cudnn]"
         )
-    return made
+    return inference
 
 
 def _load_cuda_libraries(onnxruntime):

@@ -50,8 +50,8 @@ app = build(
 )
 
 
-def print_version(wanted: bool) -> None:
-    if wanted:
+def print_version(asked: bool) -> None:
+    if asked:
         print(f"facebench {facebench.__version__}")
         raise typer.Exit
 

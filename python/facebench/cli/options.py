@@ -55,17 +55,17 @@ def completion(help: str, choices: Choices = ()) -> dict[str, Any]:
     return {"autocompletion": names} if listed or choices else {}
 
 
-def option(help: str, type: Any = str, *flags: str, **more: Any) -> Any:
+def option(help: str, type: Any = str, *flags: str, **settings: Any) -> Any:
     """The annotation of an option: ``sheet: option("Also write a sheet.", Path) = None``."""
     if type in METAVARS:
-        more.setdefault("metavar", METAVARS[type])
-    more = {**completion(help), **more}
-    return Annotated[type, typer.Option(*flags, help=help, **more)]
+        settings.setdefault("metavar", METAVARS[type])
+    settings = {**completion(help), **settings}
+    return Annotated[type, typer.Option(*flags, help=help, **settings)]
 
 
-def flag(name: str, help: str, **more: Any) -> Any:
+def flag(name: str, help: str, **settings: Any) -> Any:
     """The annotation of an option that is given or not."""
-    return option(help, bool, name, **more)
+    return option(help, bool, name, **settings)
 
 
 def argument(help: str, type: Any = str, choices: Choices = ()) -> Any:
@@ -96,22 +96,22 @@ def fields(
 
 def _parameter(name: str, field: dict, default: Any) -> inspect.Parameter:
     type_ = TYPES[field["type"]]
-    more: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if type_ in (int, float):
         # A bound that only says what the type holds would be noise.
         for key, bound in (("min", field["low"]), ("max", field["high"])):
             if bound is not None and abs(bound) < 2**31 - 1:
-                more[key] = type_(bound)
+                settings[key] = type_(bound)
     if field["choices"]:
-        more["metavar"] = f"[{'|'.join(field['choices'])}]"
-        more.update(completion("", field["choices"]))
+        settings["metavar"] = f"[{'|'.join(field['choices'])}]"
+        settings.update(completion("", field["choices"]))
     elif type_ is not bool:
-        more["metavar"] = METAVARS.get(type_, "X")
+        settings["metavar"] = METAVARS.get(type_, "X")
     text = field["doc"][:1].upper() + field["doc"][1:] + "."
     flags = ["--" + name.replace("_", "-")]
     if type_ is bool and default:
         flags = [f"{flags[0]}/--no-{flags[0][2:]}"]
-    annotation = option(text, type_ if default is not None else type_ | None, *flags, **more)
+    annotation = option(text, type_ if default is not None else type_ | None, *flags, **settings)
     return keyword(name, annotation, default)
 
 

@@ -59,10 +59,10 @@ def verb(
 
         @functools.wraps(function)
         @report_errors
-        def wrapped(json: bool = False, quiet: bool = False, **given):
+        def wrapped(json: bool = False, quiet: bool = False, **options):
             if quiet:
                 be_quiet()
-            show(function(**given, **({"json": json} if takes_json else {})), json)
+            show(function(**options, **({"json": json} if takes_json else {})), json)
 
         wrapped.described = described
         wrapped.several = several
@@ -147,7 +147,9 @@ def complete(command: Any) -> Any:
     described = report_errors(getattr(function, "described", list))()
     if not described:
         return command
-    whole = with_parameters(functools.wraps(function)(lambda **given: function(**given)), described)
+    whole = with_parameters(
+        functools.wraps(function)(lambda **options: function(**options)), described
+    )
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     names = {"help_option_names": ["-h", "--help"]}
     how = {"cls": VerbCommand, "epilog": function.epilog, "context_settings": names}
@@ -182,7 +184,7 @@ def in_words(name: str, help: str) -> tuple[str, str]:
     for typer_says, words in ((f"{number}<=x<={number}", "{} to {}"), (f"x>={number}", "from {}")):
         help = re.sub(
             typer_says,
-            lambda found, words=words: words.format(*(f"{float(n):.10g}" for n in found.groups())),
+            lambda match, words=words: words.format(*(f"{float(n):.10g}" for n in match.groups())),
             help,
         )
     return re.sub(r" <[^>]+>$", "", name), help

@@ -83,12 +83,12 @@ def one_of(value, known, name: str):
     return value
 
 
-def check_numbers(**given) -> None:
+def check_numbers(**numbers) -> None:
     """TypeError for what is no number, ValueError for one below 0 or beyond 10^15; both name it.
 
     >>> check_numbers(seconds=0.5, rounds=3)
     """
-    for name, value in given.items():
+    for name, value in numbers.items():
         if not _is_number(value) or isinstance(value, bool):
             raise TypeError(f"{name} must be a number, not {type_text(value)}")
         if not 0 <= value <= 1e15:

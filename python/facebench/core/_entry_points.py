@@ -9,15 +9,15 @@ PROTOCOLS, MODELS = "facebench.protocols", "facebench.models"
 
 def brought(group) -> dict[str, EntryPoint]:
     """The entry points of a group by their names. ValueError where two packages bring one name."""
-    found: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {}
     for point in entry_points(group=group):
-        other = found.setdefault(point.name, point)
+        other = points.setdefault(point.name, point)
         if other.value != point.value:
             raise ValueError(
                 f"'{point.name}' is brought by two packages, as {other.value} and as "
                 f"{point.value}; uninstall one"
             )
-    return found
+    return points
 
 
 def protocol_file(point: EntryPoint) -> Path:

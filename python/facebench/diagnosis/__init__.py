@@ -158,7 +158,7 @@ def _sizes(network, development):
     crop = settings.WHOLE if development.cropped_already else "paper"
     taken, refused = [], {}
     for size in settings.SIZES:
-        if any(side not in (0, own) for side, own in zip(network.size, size, strict=True)):
+        if any(fixed not in (0, side) for fixed, side in zip(network.size, size, strict=True)):
             continue
         setting = network.start(size).but(crop=crop)
         black = np.zeros((1, *size, 3), np.uint8)

@@ -135,7 +135,7 @@ class Network:
             o.crop, size, o.color, None if self.own_arithmetic else Scale(*numbers), o.flip
         )
 
-    def said(self) -> dict:
+    def stated_preparation(self) -> dict:
         """Of a model that says how its images are detected, what `PreparationOptions` take."""
         o = self._prepared
         if o is None:
@@ -185,7 +185,7 @@ class Development:
     def detect(self, progress) -> None:
         """Finds the faces of all images, once for all crops."""
         asked = self._asked
-        known = self.network.said() | asked
+        known = self.network.stated_preparation() | asked
         detects = known.get("detector") not in (None, "", "none")
         if detects and not known.get("crop") and not _finds(known["detector"], "arcface112"):
             asked = asked | {"crop": "paper"}  # not the default crop: boxes will do
@@ -234,7 +234,7 @@ class Development:
     def _pack(self, name, preparation, progress=False):
         request = full.RunRequest(**self._places, **preparation, cache=os.fspath(self._cache or ""))
         preparation_options = full.PreparationOptions(
-            **{k: v for k, v in self.network.said().items() if v}
+            **{k: v for k, v in self.network.stated_preparation().items() if v}
         )
         path = self._folder / name
         args = (path, request, self._threads, progress)

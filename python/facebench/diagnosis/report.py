@@ -43,7 +43,7 @@ class Diagnosis(Report):
         return sections
 
     def _verdict(self):
-        best, given = self.best, self.given
+        best, as_given = self.best, self.given
         where = f"{self.comparisons} comparisons of {self.part} ({self.seconds / 60:.1f} minutes)"
         if self.verdict == "near chance":
             yield text(
@@ -58,8 +58,8 @@ class Diagnosis(Report):
             what = "Nothing that was tried is clearly better than what is given"
         else:
             what = "Another setting is clearly better than what is given"
-            if given:
-                numbers += f"; as given {given['dprime']:.2f} ({_percent(given)})"
+            if as_given:
+                numbers += f"; as given {as_given['dprime']:.2f} ({_percent(as_given)})"
         lines = [part for line in self.commands for part in ("\n", Code(line))]
         yield text(Strong(what), f": {numbers}, on {where}.", "\n", "To write down: ", *lines)
         equal = sum(t["equal"] for t in self.tried) - 1

@@ -266,14 +266,14 @@ def _onnxruntime_has(card: int | None, precision: str) -> bool:
     return precision in ("float32", "tf32") and _onnxruntime.has_cuda()
 
 
-def _torch_out_of_memory(said: str) -> Exception:
+def _torch_out_of_memory(message: str) -> Exception:
     """As torch says it, which the extractor knows: "Failed to allocate memory for requested buffer
     of size 1048576" of onnxruntime."""
     import torch
 
-    size = re.search(r"buffer of size (\d+)", said)
+    size = re.search(r"buffer of size (\d+)", message)
     asked = f"Tried to allocate {int(size[1]) / 2**20:.2f} MiB. " if size else ""
-    return torch.OutOfMemoryError(asked + said)
+    return torch.OutOfMemoryError(asked + message)
 
 
 _OWN_MODEL = "facebench-own-model"

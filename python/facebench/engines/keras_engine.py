@@ -323,10 +323,10 @@ def build(graph: dict, weights: dict):
     return build_learned(graph, weights)[0]
 
 
-def build_learned(graph: dict, weights: dict, own: bool = False):
-    """The same and [(node, layer)] of what has weights; ``own``: these stay what Keras drew."""
+def build_learned(graph: dict, weights: dict, own_weights: bool = False):
+    """The same and [(node, layer)] of what has weights; ``own_weights``: as Keras drew them."""
     global _own_weights
-    keras, _own_weights = _keras, own
+    keras, _own_weights = _keras, own_weights
     channels, *sides = graph["input"]
     images = keras.Input((*sides, channels), dtype="int32" if graph["vocabulary"] else None)
     nodes, values, learned_layers = graph["nodes"], {0: images}, []

@@ -79,10 +79,10 @@ class Fit:
     schedule of keras.optimizers.schedules (schedule)."""
 
     def __init__(self, spec, weights):
-        keras, own = keras_engine.keras_module(), spec["own"]
+        keras, own_parts = keras_engine.keras_module(), spec["own"]
         keras.utils.set_random_seed(spec["seed"])
         embedder, self._layers = keras_engine.build_learned(
-            spec["graph"], weights, own="initializer" in own
+            spec["graph"], weights, own_weights="initializer" in own_parts
         )
         head_weights = {n.removeprefix("head."): w for n, w in weights.items()
                         if n.startswith("head.") and w.ndim}  # fmt: skip
@@ -92,15 +92,15 @@ class Fit:
             features = keras.layers.Flatten()(features)
         self._head = _head(keras, spec, head_weights)
         losses = self._head(features, labels)
-        if "initializer" not in own:
+        if "initializer" not in own_parts:
             for name, value in head_weights.items():
                 self._head.values[name].assign(value)
         self._model = keras.Model([embedder.input, labels], losses)
         names = {v.path: n for n, v in self._variables()}
         names |= {self._head.values[n].path: f"head.{n}" for n in head_weights}
-        rate = _own_schedule(keras, spec) if "schedule" in own else spec["lr"]
-        self._scheduled = "schedule" in own
-        if "optimizer" in own:
+        rate = _own_schedule(keras, spec) if "schedule" in own_parts else spec["lr"]
+        self._scheduled = "schedule" in own_parts
+        if "optimizer" in own_parts:
             optimizer = keras.optimizers.SGD(
                 rate, spec["momentum"], weight_decay=spec["weight_decay"]
             )

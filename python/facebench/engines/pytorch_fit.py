@@ -23,9 +23,9 @@ class Sgd:
     @torch.no_grad()
     def step(self, rate):
         for p, decay, factor, velocity in self.moved:
-            gradient, own = p.grad + decay * p, rate * factor
-            velocity.mul_(self.momentum).add_(gradient, alpha=own if self.caffe else 1)
-            p.sub_(velocity, alpha=1 if self.caffe else own)
+            gradient, own_rate = p.grad + decay * p, rate * factor
+            velocity.mul_(self.momentum).add_(gradient, alpha=own_rate if self.caffe else 1)
+            p.sub_(velocity, alpha=1 if self.caffe else own_rate)
 
 
 class Fit:
@@ -35,30 +35,30 @@ class Fit:
 
     def __init__(self, spec, weights):
         torch.manual_seed(spec["seed"])
-        own, self._loss = spec["own"], spec["loss"]
+        own_parts, self._loss = spec["own"], spec["loss"]
         self._device = torch.device(spec["device"])
-        self._module = GraphModule(spec["graph"], None if "initializer" in own else weights)
+        self._module = GraphModule(spec["graph"], None if "initializer" in own_parts else weights)
         self._module.to(self._device, memory_format=torch.channels_last).train()
         self._head = {
             name.removeprefix("head."): torch.from_numpy(value.copy())
             for name, value in weights.items()
             if name.startswith("head.") and value.ndim
         }
-        if "initializer" in own:
+        if "initializer" in own_parts:
             self._initialize()
         self._head = {n: t.to(self._device) for n, t in self._head.items()}
         learned = {f"head.{n}": self._head[n].requires_grad_()
                    for n in ("weight", "bias") if n in self._head}  # fmt: skip
         learned |= {n: p for n, p in self._module.tensors().items() if p.requires_grad}
         self._learned, self._steps = list(learned.values()), 0
-        if "optimizer" in own:
+        if "optimizer" in own_parts:
             decay = spec["weight_decay"]
             self._own = torch.optim.SGD(
                 self._learned, spec["lr"], spec["momentum"], weight_decay=decay
             )
         else:
             self._own, self._ours = None, Sgd(learned, spec)
-        self._rate = _own_schedule(spec) if "schedule" in own else None
+        self._rate = _own_schedule(spec) if "schedule" in own_parts else None
 
     def _initialize(self):
         """As nn.Linear for the classifier; weights that are compared by their cosine as users of
@@ -72,8 +72,8 @@ class Fit:
     def steps(self, batches, rates) -> list[float]:
         """The losses of the next steps. ``batches``: (images (N, C, H, W), classes (N))."""
         losses = []
-        for (images, labels), given in zip(batches, rates, strict=True):
-            rate = given if self._rate is None else self._rate(self._steps)
+        for (images, labels), recipe_rate in zip(batches, rates, strict=True):
+            rate = recipe_rate if self._rate is None else self._rate(self._steps)
             images = torch.from_numpy(images).to(self._device, memory_format=torch.channels_last)
             hot = F.one_hot(torch.from_numpy(labels), len(self._head["weight"])).float()
             features, steps_before = (

@@ -74,8 +74,8 @@ def read(path, names=None):
             f"{where}: is a pickle, which is not read, since that can run any code. Write it with "
             "numpy.savez(FILE, embeddings=values, names=names)"
         )
-    values, found, status = _READERS[kind](where)
-    names = _names(names, where, found)
+    values, stored_names, status = _READERS[kind](where)
+    names = _names(names, where, stored_names)
     try:
         return make(values, names, status, where)
     except (Error, ValueError, TypeError, IndexError) as error:  # of this file, not of an argument

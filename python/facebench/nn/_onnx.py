@@ -105,7 +105,7 @@ class _Writer:
         """Pads with which a pool that rounds down has as many windows as ours."""
         top, left, bottom, right = o["padding"]
         after = []
-        for size, out, kernel, stride, before, given in zip(
+        for size, out, kernel, stride, before, stated in zip(
             self._in_shape[1:],
             self.shapes[-1][1:],
             o["kernel"],
@@ -115,7 +115,7 @@ class _Writer:
             strict=True,
         ):
             needed = (out - 1) * stride + kernel - size - before
-            after.append(max(needed, given if not o["ceil_mode"] else 0))
+            after.append(max(needed, stated if not o["ceil_mode"] else 0))
         return [top, left, *after]
 
     def _max_pool(self, inputs, tensors, o):

@@ -6,9 +6,9 @@ import inspect
 import torch
 
 
-def description(given) -> dict:
+def description(custom) -> dict:
     """What a manifest says of a module, a class or a function. A resume refuses another one."""
-    what = type(given) if isinstance(given, torch.nn.Module) else given
+    what = type(custom) if isinstance(custom, torch.nn.Module) else custom
     name = f"{what.__module__}.{getattr(what, '__qualname__', type(what).__name__)}"
     try:
         source = hashlib.sha256(inspect.getsource(what).encode()).hexdigest()

@@ -167,9 +167,9 @@ def _turned(distances):
 
 def _sample_status(status):
     numbers = [int(s) for s in status]
-    for i, (given, number) in enumerate(zip(status, numbers, strict=True)):
-        if not isinstance(given, _eval.SampleStatus) and given != number:
-            raise ValueError(f"status[{i}] must be a whole number, not {given}")
+    for i, (entry, number) in enumerate(zip(status, numbers, strict=True)):
+        if not isinstance(entry, _eval.SampleStatus) and entry != number:
+            raise ValueError(f"status[{i}] must be a whole number, not {entry}")
     return numbers
 
 
@@ -225,7 +225,7 @@ def evaluate_shard(
     options: EvaluationOptions | None = None,
     threads=0,
     progress=None,
-    **more: "Unpack[_eval.EvaluationOptionsKeywords]",
+    **keywords: "Unpack[_eval.EvaluationOptionsKeywords]",
 ) -> None:
     """Score a part of the comparisons of all images with all, for one machine of several.
 
@@ -234,9 +234,9 @@ def evaluate_shard(
     others are those of `evaluate`. facebench.Error where no track has more comparisons than
     ``stored_scores``: such a one is scored in moments.
     """
-    if options is not None and more:
+    if options is not None and keywords:
         raise ValueError("give options or keywords, not both")
-    options = EvaluationOptions(**more) if options is None else options
+    options = EvaluationOptions(**keywords) if options is None else options
     spec = _spec(protocol)
     trials = read_trials(spec, root, lists, options.strict)
     trials, file = _shards.limited(trials, exclude, limit), _shards.file_for_all(embeddings)
@@ -268,7 +268,7 @@ def evaluate(
     command="",
     threads=0,
     progress=None,
-    **more: "Unpack[_eval.EvaluationOptionsKeywords]",
+    **keywords: "Unpack[_eval.EvaluationOptionsKeywords]",
 ) -> Result:
     """Evaluate embeddings or scores under a protocol; writes the run folder ``out`` where given.
 
@@ -317,9 +317,9 @@ def evaluate(
     """
     if (embeddings is None) == (scores is None):
         raise ValueError("give either embeddings or scores")
-    if options is not None and more:
+    if options is not None and keywords:
         raise ValueError("give options or keywords, not both")
-    options = EvaluationOptions(**more) if options is None else options
+    options = EvaluationOptions(**keywords) if options is None else options
     if (of_kind(distance, bool, "distance") or columns is not None) and scores is None:
         raise ValueError("distance and columns are said of scores, and none are given")
     asked = {
@@ -328,7 +328,7 @@ def evaluate(
     }
     if workers is not None:
         saved = {"out": out, "overwrite": overwrite, "command": command, "progress": progress}
-        with _shards.made(workers, out, shards, **asked) as shard_files:
+        with _shards.files_of(workers, out, shards, **asked) as shard_files:
             return evaluate(**asked, **saved, shard_files=shard_files)
     spec = _spec(protocol)
     files = _pairs.score_files(scores)

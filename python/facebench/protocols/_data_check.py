@@ -48,11 +48,11 @@ class DataCheck:
             + (f", in {self.images}" if self.images else f": {self.no_images}"),
         ]
         if self.missing:
-            more = self.missing - len(self.first_missing)
+            unnamed = self.missing - len(self.first_missing)
             lines.append(
                 "missing: "
                 + ", ".join(self.first_missing)
-                + (f" and {more:,} more" if more else "")
+                + (f" and {unnamed:,} more" if unnamed else "")
             )
         return "\n".join([*lines, *self.notes, *self._sentences])
 

@@ -26,7 +26,7 @@ def file_for_all(embeddings) -> str:
     return file
 
 
-def made(
+def files_of(
     workers, out, count, *, protocol, embeddings, root, lists, exclude, limit, options, threads
 ):
     """The files of as many shards, while they are needed; the workers of an executor make them."""

@@ -126,10 +126,10 @@ def _secret_key(key):
         password = getpass.getpass(f"Password of {key}: ").encode()
         stream = _scrypt(password, data[6:38], work, memory, len(secret), key)
         secret = bytes(a ^ b for a, b in zip(secret, stream, strict=True))
-    number, own, checked = secret[:8], secret[8:72], secret[72:]
-    if hashlib.blake2b(data[:2] + number + own, digest_size=32).digest() != checked:
+    number, pair, checked = secret[:8], secret[8:72], secret[72:]
+    if hashlib.blake2b(data[:2] + number + pair, digest_size=32).digest() != checked:
         raise Error(f"{brief(key)}: the password is another one, or the file {_DAMAGED}")
-    return number, own[:32]
+    return number, pair[:32]
 
 
 def _scrypt(password, salt, work, memory, size, where):

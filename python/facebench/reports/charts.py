@@ -106,7 +106,7 @@ class Chart:
         self.text(left + self.width / 2, self.bottom + 50, x_title)
         if y_title:
             turned = f' transform="translate(22 {TOP + self.height / 2:.1f}) rotate(-90)"'
-            self.text(0, 0, y_title, more=turned)
+            self.text(0, 0, y_title, attributes=turned)
 
     def x(self, value):
         return self.left + self.width * self._x(value)
@@ -117,10 +117,10 @@ class Chart:
     def add(self, svg):
         self.parts.append(svg)
 
-    def text(self, x, y, text, anchor="middle", more=""):
+    def text(self, x, y, text, anchor="middle", attributes=""):
         if text != "":
             self.add(
-                f'<text{more} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+                f'<text{attributes} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
                 f"{_html.escape(str(text))}</text>"
             )
 

@@ -48,9 +48,9 @@ class Claim(Report):
                 f"{printed} cannot exist: {self.below} of {total} {things} are "
                 f"{share(self.below)}, {self.above} are {share(self.above)}."
             )
-            for rounding, found in self.possible.items():
-                if found:
-                    yield f"With digits rounded {rounding} it is {counts(*found)}."
+            for rounding, counts_so_rounded in self.possible.items():
+                if counts_so_rounded:
+                    yield f"With digits rounded {rounding} it is {counts(*counts_so_rounded)}."
             if self.left_out:
                 yield (f"With {self.left_out} of {total} {things} left out it would be possible.")
             if tar:
@@ -137,9 +137,10 @@ def _far_sentences(far):
 
 def _sources(printed_in):
     for v in printed_in[:_LISTED]:
-        conditions = ", ".join(f"{name} {said}" for name, said in v["conditions"].items())
-        more = f": {conditions}" if conditions else ""
-        yield f"Printed as {v['printed']} for {v['row']} ({v['publication']}, {v['place']}){more}."
+        conditions = ", ".join(f"{name} {stated}" for name, stated in v["conditions"].items())
+        of_that = f": {conditions}" if conditions else ""
+        source = f"{v['publication']}, {v['place']}"
+        yield f"Printed as {v['printed']} for {v['row']} ({source}){of_that}."
     yield from _left_out(printed_in)
 
 

@@ -50,7 +50,7 @@ def _wanted(cells, metrics):
 
 
 def _columns(folders, titles, metrics):
-    columns, found = {}, set()
+    columns, known = {}, set()
     for folder, system in zip(folders, titles, strict=True):
         data = read_run(folder)
         protocol = data["content"]["protocol"]
@@ -60,14 +60,14 @@ def _columns(folders, titles, metrics):
             names = _eval.sorted_metrics(list(measured["metrics"]))
             cells = entries({name: measured["metrics"][name] for name in names})
             for metric in _wanted(cells, metrics):
-                found |= {metric, metric.partition("[")[0]}
+                known |= {metric, metric.partition("[")[0]}
                 title = protocol["title"] + (f", {track}" if len(tracks) > 1 else "")
                 new = _Column(key, title, track, metric)
                 column = columns.setdefault((key, track, metric), new)
                 if system in column.cells:
                     raise ValueError(f"two runs of {protocol['id']} are titled '{system}'")
                 column.cells[system], column.folders[system] = cells[metric], folder
-    if missing := [m for m in metrics if m not in found]:
+    if missing := [m for m in metrics if m not in known]:
         raise ValueError(f"no run has the number {brief(missing[0])}; see facebench list metrics")
     return list(columns.values())
 

@@ -40,7 +40,7 @@ def bars_svg(groups, series, title, x_title, y_title):
     for g, words in enumerate(labels):
         left = LEFT + room * (g + 0.1)
         for line, word in enumerate(words):
-            chart.text(left + room * 0.4, chart.bottom + 24 + 20 * line, word, more=style)
+            chart.text(left + room * 0.4, chart.bottom + 24 + 20 * line, word, attributes=style)
         for s, (_, values, intervals) in enumerate(series):
             x, value, interval = left + wide * s, values[g], intervals[g]
             if value is None:
@@ -74,8 +74,8 @@ def lines_svg(series, title, x_title, y_title):
     place = {x: LEFT + chart.width * (i + 0.5) / max(len(xs), 1) for i, x in enumerate(xs)}
     for x in xs:
         chart.text(place[x], chart.bottom + 24, x)
-    for s, (_, own, values, intervals) in enumerate(series):
-        points = [(place[x], chart.y(v)) for x, v in zip(own, values, strict=True)]
+    for s, (_, xs_of_line, values, intervals) in enumerate(series):
+        points = [(place[x], chart.y(v)) for x, v in zip(xs_of_line, values, strict=True)]
         chart.curve(s, points)
         for (x, y), interval in zip(points, intervals, strict=True):
             chart.dot(s, x, y, 4)

@@ -104,33 +104,33 @@ def verify_pages(folder):
     except Exception as error:  # whatever the writing of a page meets in files that were altered
         run, pages, why = {}, dict.fromkeys(("report.md", "report.html")), f"{error}"
     checks = []
-    for name, made in pages.items():
+    for name, rendered in pages.items():
         path = Path(folder) / name
         if not os.path.lexists(path):
             checks.append((name, None, "is not in the run folder"))
-        elif made is None:
+        elif rendered is None:
             checks.append((name, False, f"cannot be made of the run's files: {brief(why)}"))
         else:
-            checks.append((name, *_compare_page(path, made, run["content"].get("facebench"))))
+            checks.append((name, *_compare_page(path, rendered, run["content"].get("facebench"))))
     for name in sorted(os.listdir(folder)):
         if name not in _FILES and name not in pages:
-            said = "is no file of a run; nothing says what it has to hold"
+            reason = "is no file of a run; nothing says what it has to hold"
             if name == SIGNATURE:
-                said = "a signature, which the signer's public key checks (signed_by)"
-            checks.append((_eval.printable(os.fsencode(name)), None, said))
+                reason = "a signature, which the signer's public key checks (signed_by)"
+            checks.append((_eval.printable(os.fsencode(name)), None, reason))
     return [{"name": n, "same": same, "detail": detail} for n, same, detail in checks]
 
 
-def _compare_page(path, made, version):
+def _compare_page(path, rendered, version):
     try:
         there = read_bytes(path, 64 << 20)
     except Error as error:
         return False, str(error)
-    if there == made.encode():
+    if there == rendered.encode():
         return True, "made again from the run: the same bytes"
     if version != _eval.version():
         return None, f"written by facebench {brief(version)}, and this is {_eval.version()}"
-    pairs = zip_longest(there.split(b"\n"), made.encode().split(b"\n"))
+    pairs = zip_longest(there.split(b"\n"), rendered.encode().split(b"\n"))
     wrong = next(number for number, (a, b) in enumerate(pairs, 1) if a != b)
     return False, f"is not the page of this run: line {wrong} is another"
 
@@ -169,8 +169,10 @@ def _section(title, loaded, notes=()):
     for same in protocols.values():
         if len(protocols) > 1:
             name = same[0].content["protocol"]["title"]
-            more = f" (version {same[0].version})" if len(versions[same[0].protocol]) > 1 else ""
-            section.blocks.append(heading(name + more))
+            of_version = (
+                f" (version {same[0].version})" if len(versions[same[0].protocol]) > 1 else ""
+            )
+            section.blocks.append(heading(name + of_version))
         section.blocks += [*_box(same), *_protocol_blocks(same)]
     section.blocks.append(_provenance(loaded))
     return section
@@ -207,8 +209,8 @@ def folders_section(runs, titles, page_folder):
     rows = []
     for run, title in zip(as_list(runs), titles, strict=True):
         folder = os.path.relpath(run, page_folder)
-        own = ("report.html", "report.md", "run.json", "metrics.json", "scores.h5")
-        there = [name for name in own if os.path.exists(os.path.join(run, name))]
+        files = ("report.html", "report.md", "run.json", "metrics.json", "scores.h5")
+        there = [name for name in files if os.path.exists(os.path.join(run, name))]
         links = [Cell(name, href=quote(f"{folder}/{name}")) for name in there]
         rows.append([title, Cell(folder, href=quote(folder)), *links, *[""] * (5 - len(links))])
     return Section("Run folders", [table_block(["run", "folder", "files", "", "", "", ""], rows)])
@@ -264,18 +266,18 @@ def _run_text(run):
     tracks = []
     for name in _eval.sorted_names(list(run.tracks)):
         numbers, matrices = _of_track(table, name)
-        more = content["tracks"].get(name, {})
+        facts = content["tracks"].get(name, {})
         failed = {
-            "Failed enrolments": more.get("failed"),
-            "Images left out of templates": more.get("left_out_of_templates"),
+            "Failed enrolments": facts.get("failed"),
+            "Images left out of templates": facts.get("left_out_of_templates"),
         }
         tracks.append(
             {
                 "name": name,
-                "counts": _counts_text(run.tracks[name].get("counts", {}), more),
+                "counts": _counts_text(run.tracks[name].get("counts", {}), facts),
                 "numbers": [_numbers_line(row, row["cells"][0]) for row in numbers],
                 "matrices": [_as_matrix(m, rows, 0) for m, rows in matrices.items()],
-                "failed": [(title, found) for title, found in failed.items() if found],
+                "failed": [(title, samples) for title, samples in failed.items() if samples],
             }
         )
     return written(
@@ -315,14 +317,14 @@ def _numbers_line(row, cell):
     return [row["title"], value, interval, cell["method"], behind]
 
 
-def _counts_text(counts, more):
-    templates = f"{more['templates']} templates of " if more.get("templates") else ""
+def _counts_text(counts, facts):
+    templates = f"{facts['templates']} templates of " if facts.get("templates") else ""
     return (
         f"{counts.get('comparisons', 0)} comparisons: {counts.get('genuine', 0)} genuine, "
-        f"{counts.get('impostor', 0)} impostor; {templates}{more.get('samples', 0)} images of "
-        f"{more.get('identities', 0)} people. Failed enrolments: "
-        f"{counts.get('failed_enrolments', 0)} ({more.get('failed_comparisons', 0)} comparisons, "
-        f"{more.get('dropped', 0)} of them left out)."
+        f"{counts.get('impostor', 0)} impostor; {templates}{facts.get('samples', 0)} images of "
+        f"{facts.get('identities', 0)} people. Failed enrolments: "
+        f"{counts.get('failed_enrolments', 0)} ({facts.get('failed_comparisons', 0)} comparisons, "
+        f"{facts.get('dropped', 0)} of them left out)."
     )
 
 
@@ -457,7 +459,7 @@ def _counts(runs, tracks):
     rows = []
     for run in runs:
         for track in (t for t in tracks if t in run.tracks):
-            counts, more = run.tracks[track]["counts"], run.content["tracks"].get(track, {})
+            counts, content = run.tracks[track]["counts"], run.content["tracks"].get(track, {})
             rate = counts.get("failure_to_enrol_rate")
             rows.append(
                 [
@@ -465,11 +467,11 @@ def _counts(runs, tracks):
                     track,
                     counts["genuine"],
                     counts["impostor"],
-                    more.get("samples", "?"),
-                    more.get("identities", "?"),
+                    content.get("samples", "?"),
+                    content.get("identities", "?"),
                     counts["failed_enrolments"],
                     "?" if rate is None else 100 * rate,
-                    more.get("dropped", "?"),
+                    content.get("dropped", "?"),
                 ]
             )
     columns = [
@@ -528,11 +530,11 @@ def _box(runs):
     for kind, key in (("Warning", "warnings"), ("Note", "notes")):
         titles = {}
         for run in runs:
-            for said in run.content.get(key, []):
-                titles.setdefault(said, {})[run.title] = None
-        for said, names in titles.items():
+            for sentence in run.content.get(key, []):
+                titles.setdefault(sentence, {})[run.title] = None
+        for sentence, names in titles.items():
             whose = f" ({', '.join(names)})" if names.keys() < every else ""
-            items.append((Strong(f"{kind}{whose}:"), f" {said}"))
+            items.append((Strong(f"{kind}{whose}:"), f" {sentence}"))
     return [bullets(items) | {"box": True}] if items else []
 
 

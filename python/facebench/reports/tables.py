@@ -113,12 +113,12 @@ def against(
     """
     of_kind(nearest, (int, type(None)), "nearest")
     formats = {
-        "markdown": lambda found: report_markdown([_section(found, nearest or None)]),
+        "markdown": lambda comparison: report_markdown([_section(comparison, nearest or None)]),
         "csv": _against_csv,
         "latex": _against_latex,
         "json": _eval.pretty_json,
     }
-    write = _chosen(formats, format) if format is not None else lambda found: found
+    write = _chosen(formats, format) if format is not None else lambda comparison: comparison
     return write(
         _eval.against(
             [os.fspath(r) for r in as_list(runs)],
@@ -152,8 +152,8 @@ def _same(comparison):
         )
     notes = []
     for i, e in enumerate(errata, 1):
-        more = f" Following from the rest: {e['suggests']}." if e["suggests"] else ""
-        notes.append(f"[{i}] {e['kind'].replace('_', ' ')}: {e['note']}{more}")
+        suggestion = f" Following from the rest: {e['suggests']}." if e["suggests"] else ""
+        notes.append(f"[{i}] {e['kind'].replace('_', ' ')}: {e['note']}{suggestion}")
     return rows, notes
 
 
@@ -196,7 +196,7 @@ def _against_csv(comparison):
         for value in comparison[match]:
             measures = value["measures"] or {}
             low, high = value.get("interval") or (None, None)
-            conditions = (f"{name}={said}" for name, said in value["conditions"].items())
+            conditions = (f"{name}={stated}" for name, stated in value["conditions"].items())
             lines.append(
                 {
                     "publication": comparison["publication"],

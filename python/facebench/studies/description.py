@@ -148,9 +148,9 @@ def slug(name: str) -> str:
 
 def same_slugs(names: list[str]) -> str:
     """Two names whose folders would be one, and what to do; "" where there are none."""
-    found: dict[str, str] = {}
+    names_by_slug: dict[str, str] = {}
     for name in names:
-        other = found.setdefault(slug(name), name)
+        other = names_by_slug.setdefault(slug(name), name)
         if other is not name:
             return (
                 f"'{other}' and '{name}'; give names that differ in letters or digits (name = ...)"

@@ -119,10 +119,10 @@ def perform_at(place: str, job: Job, out: Path) -> tuple[dict, str, str]:
     return perform(job, out)
 
 
-def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda text: None) -> dict:
+def run_jobs(targets, out, *, jobs=1, executor=None, progress=None, say=lambda text: None) -> dict:
     """Makes what is not there as a whole of the wanted jobs and of all that they need; an `Outcome`
     for each, by its key. Jobs that time something run alone, after the others."""
-    waiting, outcomes = _in_order(wanted), {}
+    waiting, outcomes = _in_order(targets), {}
     for key, job in list(waiting.items()):
         result = read_whole(job, job.folder(out))
         if result is not None:
@@ -184,7 +184,7 @@ def run_jobs(wanted, out, *, jobs=1, executor=None, progress=None, say=lambda te
     return outcomes
 
 
-def _in_order(wanted) -> dict[str, Job]:
+def _in_order(targets) -> dict[str, Job]:
     """All jobs by their keys, what a job needs before it."""
     jobs: dict[str, Job] = {}
 
@@ -193,7 +193,7 @@ def _in_order(wanted) -> dict[str, Job]:
             add(need)
         jobs.setdefault(job.key, job)
 
-    for job in wanted:
+    for job in targets:
         add(job)
     return jobs
 

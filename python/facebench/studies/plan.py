@@ -45,8 +45,8 @@ class Plan:
 
     def __post_init__(self):
         self.train, self.test = (
-            {k: v if isinstance(v, dict) else {"root": v} for k, v in given.items()}
-            for given in (self.train, self.test)
+            {k: v if isinstance(v, dict) else {"root": v} for k, v in sets.items()}
+            for sets in (self.train, self.test)
         )
         known = {*self.study.data, *_protocols(self.study)}
         known |= {row.get("training_set") for t in self.study.tables for row in t.rows}

@@ -229,8 +229,8 @@ def _added(out):
 
 def _with_run(out, run, name):
     """The study of a suite's folder and a row for a run folder, if it may stand beside others."""
-    described, found = _before(out), reports.read_run(run)
-    protocol, name = found["metrics"]["protocol"]["id"], name or run.resolve().name
+    described, added = _before(out), reports.read_run(run)
+    protocol, name = added["metrics"]["protocol"]["id"], name or run.resolve().name
     table, refused = described.tables[0], ""
     if slug(name) in [slug(row["name"]) for row in table.rows]:
         raise Error(f"{out}: the suite has a model '{name}' already; give another name")
@@ -255,7 +255,7 @@ def _with_run(out, run, name):
     if column is None:  # the first run under it
         column = protocol
         table.columns.insert(0, {"protocol": protocol, "name": protocol, "data": {}})
-    sha256 = hashlib.sha256(canonical_json(found["content"]).encode()).hexdigest()
+    sha256 = hashlib.sha256(canonical_json(added["content"]).encode()).hexdigest()
     source = {"folder": os.path.abspath(run), "column": column, "sha256": sha256}
     table.rows.append({"name": name, "run": source})
     return described
@@ -295,8 +295,12 @@ def datasets_study(
     >>> [row["training_set"] for row in datasets_study(["web", "umd"], ["lfw"]).tables[0].rows]
     ['web', 'umd']
     """
-    recipe, more = SMALL_RECIPE if recipe is None else (recipe, {})
-    shared = {"recipe": recipe, "settings": more | mapping(settings, "settings"), "seeds": seeds}
+    recipe, recipe_settings = SMALL_RECIPE if recipe is None else (recipe, {})
+    shared = {
+        "recipe": recipe,
+        "settings": recipe_settings | mapping(settings, "settings"),
+        "seeds": seeds,
+    }
     shared["without_test_people"] = remove_overlap
     rows = [shared | {"name": n, "training_set": n} for n in names or DRAWN_SETS]
     counted = [{"result": c} for c in ("people", "images", "people_removed", "images_removed")]
@@ -394,13 +398,13 @@ def differing_factors(before, after) -> dict[str, list[str]]:
     {'last batch': ['training.last_batch'], 'optimizer': ['optimizer.lr']}
     """
     a, b = _flat(before), _flat(after)
-    found: dict[str, list[str]] = {}
+    keys_of: dict[str, list[str]] = {}
     for key in sorted({*a, *b}):
         if key == "training.seed" or a.get(key) == b.get(key):
             continue
         factor = next(f for f, starts in FACTORS.items() if key.startswith(starts))
-        found.setdefault(factor, []).append(key)
-    return {f: found[f] for f in FACTORS if f in found}
+        keys_of.setdefault(factor, []).append(key)
+    return {f: keys_of[f] for f in FACTORS if f in keys_of}
 
 
 def _exchanged(ends, keys):

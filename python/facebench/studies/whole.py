@@ -120,7 +120,12 @@ def _alone_in(out: Path):
 def _made(plan, cells, out, jobs, executor, progress, say) -> StudyResult:
     """The study, its jobs and its files."""
     described = plan.study
-    jobs_of_cells = [job for found in cells.values() if isinstance(found, list) for job in found]
+    jobs_of_cells = [
+        job
+        for jobs_of_cell in cells.values()
+        if isinstance(jobs_of_cell, list)
+        for job in jobs_of_cell
+    ]
     outcomes = run_jobs(
         jobs_of_cells, out, jobs=jobs, executor=executor, progress=progress, say=say
     )
@@ -160,12 +165,12 @@ def read_before(out: Path) -> dict | None:
     return content
 
 
-def _circumstance(wanted):
+def _circumstance(jobs):
     """The day, and the machine where something was timed on it."""
     from facebench.studies.work import ALONE
 
     day = {"day": datetime.now(UTC).date().isoformat()}
-    if not any(job.kind in ALONE for job in wanted):
+    if not any(job.kind in ALONE for job in jobs):
         return day
     from facebench.timing import machine_facts
     from facebench.timing.results import machine_line

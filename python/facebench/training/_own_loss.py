@@ -9,10 +9,10 @@ class OwnLoss:
     """``given``: a module, a class of modules (made with ``features=`` and ``classes=``), or a
     function. It is called with (features, labels) and gives the loss, or (loss, logits)."""
 
-    def __init__(self, given):
-        if not callable(given):
-            raise ValueError(f"loss: expected a module or a function, got {type(given).__name__}")
-        self._given = given
+    def __init__(self, loss):
+        if not callable(loss):
+            raise ValueError(f"loss: expected a module or a function, got {type(loss).__name__}")
+        self._given = loss
         self._module = None
 
     def description(self):

@@ -33,12 +33,12 @@ class OwnNetwork:
     called with float images (N, C, H, W) and gives embeddings (N, D), or a tuple that begins with
     them."""
 
-    def __init__(self, given):
-        if not callable(given):
+    def __init__(self, network):
+        if not callable(network):
             raise ValueError(
-                f"network: expected a torch.nn.Module or what makes one, got {type_text(given)}"
+                f"network: expected a torch.nn.Module or what makes one, got {type_text(network)}"
             )
-        self._given = given
+        self._given = network
         self._replaced = {}
         self._checked = False
         self.options = self.training = None  # what model files say; set before the first of them

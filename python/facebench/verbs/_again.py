@@ -113,12 +113,12 @@ def model_of(content, circumstance):
 
 
 def _pixels(model, content):
-    """What was said or assumed of an ONNX file's pixels."""
+    """What was stated or assumed of an ONNX file's pixels."""
     if not str(model).endswith(".onnx"):
         return {}
-    said = content["embeddings"]["manifest"]["model"]
-    said = said.get("options", said)
-    return {name: said[name] for name in ("mean", "std", "color")}
+    stated = content["embeddings"]["manifest"]["model"]
+    stated = stated.get("options", stated)
+    return {name: stated[name] for name in ("mean", "std", "color")}
 
 
 def _as_prepared(preparation):

@@ -21,8 +21,8 @@ def bench(example: str, described: Callable[[], Iterable[Parameter]] = list) -> 
 
     def decorate(function: Callable) -> Callable:
         @functools.wraps(function)
-        def measured(out=None, overwrite=False, json=False, **given):
-            result, name = function(**given)
+        def measured(out=None, overwrite=False, json=False, **options):
+            result, name = function(**options)
             folder = common.out_path(out, f"bench-{result['kind']}", name)
             facebench.timing.write_bench(result, folder, common.command_line(), overwrite)
             if not json:

@@ -72,8 +72,8 @@ def compare_datasets(
     device: common.Device = "cpu",
 ):
     """Which training set is better. One recipe, several seeds, all protocols."""
-    train, tests = ({k: {"root": v} for k, v in common.parse_assignments(given).items()}
-                    for given in (pack, test))  # fmt: skip
+    train, tests = ({k: {"root": v} for k, v in common.parse_assignments(texts).items()}
+                    for texts in (pack, test))  # fmt: skip
     for sets, key, option_name, texts in (
         (train, "exclude", "--exclude", exclude),
         (train, "names", "--names", names),
