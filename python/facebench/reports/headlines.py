@@ -4,14 +4,7 @@ from facebench.core._rows import entries
 
 # What stands for a protocol in a table, the first that it has: a family of numbers.
 _HEADLINES = (
-    "accuracy",
-    "tar@far=",
-    "dir@fpir=",
-    "rank@1",
-    "auc",
-    "eer",
-    "accuracy_at_",
-    "dprime[",
+    *("accuracy", "tar@far=", "dir@fpir=", "rank@1", "auc", "eer", "accuracy_at_", "dprime["),
 )
 
 

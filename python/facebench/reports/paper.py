@@ -1,5 +1,7 @@
 """Tables for papers: a row for each system, a column for each number."""
 
+from itertools import groupby
+
 from facebench import _eval
 from facebench.core._arguments import brief, listed, of_kind, one_of
 from facebench.core._rows import entries
@@ -236,14 +238,9 @@ def _markdown(columns, rows, notes):
 
 def _latex(columns, rows, notes):
     escape = escape_latex
-    groups: list[list] = []  # (title, columns) side by side
-    for column in columns:
-        if groups and groups[-1][0] == column.title:
-            groups[-1][1] += 1
-        else:
-            groups.append([column.title, 1])
     top, rules, at = [], [], 2
-    for title, count in groups:
+    for title, side_by_side in groupby(column.title for column in columns):
+        count = len(list(side_by_side))
         top.append(rf"\multicolumn{{{count}}}{{c}}{{{escape(title)}}}")
         rules.append(rf"\cmidrule(lr){{{at}-{at + count - 1}}}")
         at += count

@@ -474,17 +474,8 @@ def _counts(runs, tracks):
                     content.get("dropped", "?"),
                 ]
             )
-    columns = [
-        "run",
-        "track",
-        "genuine",
-        "impostor",
-        "images",
-        "people",
-        "failed to enrol",
-        "share, %",
-        "left out",
-    ]
+    columns = ["run", "track", "genuine", "impostor", "images", "people", "failed to enrol"]
+    columns += ["share, %", "left out"]
     return table_block(columns, rows)
 
 

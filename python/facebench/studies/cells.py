@@ -80,11 +80,8 @@ class _Collected:
             ]
             base |= {k: column[k] for k in ("row", "column")} | {"matrix": metric_name}
         else:
-            chosen = (
-                [headline(there[0], column)[:2]]
-                if there
-                else [(column.get("track", ""), metric_name)]
-            )
+            stated = (column.get("track", ""), metric_name)
+            chosen = [headline(there[0], column)[:2] if there else stated]
         for track, metric in chosen:
             title = _eval.metric_title(metric) if metric else ""
             several = len({t for m in there for t in m["tracks"]}) > 1
@@ -119,9 +116,8 @@ class _Collected:
     def _cell(self, r, row, column) -> dict:
         if column["kind"] == "printed":
             stated = row.get("printed", {}).get(column["name"])
-            return {"printed": None} | (
-                {} if stated is None else {"text": str(stated), "value": None}
-            )
+            shown = {} if stated is None else {"text": str(stated), "value": None}
+            return {"printed": None} | shown
         cell = {"printed": self._printed(row, column)}
         if column["kind"] == "fact":
             return cell | self._compared(cell, column, *fact(row, column["name"], column["of"]))
@@ -211,13 +207,10 @@ class _Collected:
             text = stated.get(column["id"])
             unit = "%" if column["id"] == "accuracy" else ""
             return None if text is None else _as_printed(str(text), unit)
-        if self.printed is None or stated not in [r["name"] for r in self.printed.rows]:
-            return None
-        for c in self.printed.columns:
+        rows = [] if self.printed is None else self.printed.rows
+        texts = next((r["printed"] for r in rows if r["name"] == stated), [])
+        for text, c in zip(texts, self.printed.columns if texts else [], strict=True):
             if c["id"] == column["id"] or (c["measures"] and _address(column) == c["measures"]):
-                text = next(r for r in self.printed.rows if r["name"] == stated)["printed"][
-                    self.printed.columns.index(c)
-                ]
                 return _as_printed(text, c["unit"]) | {"column": c["id"]} if text else None
         return None
 
@@ -276,7 +269,7 @@ class _Collected:
         try:
             comparison["ranking"] = reports.rank_runs(
                 [self.out / rows[k]["cells"][number]["run"] for k in there],
-                rows and column["track"], column["metric"], replicates=study.replicates,
+                column["track"], column["metric"], replicates=study.replicates,
                 seed=study.seed, level=study.level, threads=self.threads,
             )  # fmt: skip
         except (ValueError, Error) as error:
@@ -337,26 +330,21 @@ def _of_result(result, job, row, column):
             return measured["status"].replace("_", " "), ""
         if measured["status"] != "ok":
             return None, f"{measured['status'].replace('_', ' ')}: {measured['message']}"
-        measured = measured | {
-            "seconds": measured["seconds"]["mean"],
-            "memory": measured["memory"]["peak"],
-        }
+        means = {"seconds": measured["seconds"]["mean"], "memory": measured["memory"]["peak"]}
+        measured = measured | means
         if name != "gain":
             return measured[name], ""
-        other = next(
-            (r for r in result["rows"] if r["engine"] == row["over"]), {"status": "absent"}
-        )
+        others = [r for r in result["rows"] if r["engine"] == row["over"]]
+        other = others[0] if others else {"status": "absent"}
         if other["status"] != "ok":
             return None, f"{row['over']}: {other['status']}: {other.get('message', '')}"
         return measured["images_per_second"] / other["images_per_second"] - 1, ""
     if job.kind == "scale":  # "images_per_second 2": of two processes
         name, _, count = name.rpartition(" ")
-        measured = next((r for r in result["rows"] if str(r["processes"]) == count), None)
-        return (
-            (measured[name], "")
-            if measured and measured[name] is not None
-            else (None, f"not measured with {count} processes")
-        )
+        measured = next((r for r in result["rows"] if str(r["processes"]) == count), {})
+        if measured.get(name) is not None:
+            return measured[name], ""
+        return None, f"not measured with {count} processes"
     value = result.get(name)
     return (value, "") if value is not None else (None, "not known")
 

@@ -98,11 +98,8 @@ def train_point(request: dict) -> dict:
         if diverged is None:
             raise
         return {"diverged": diverged["diverged"], "source": data.source}
-    trained, after, used = (
-        time.perf_counter(),
-        resource.getrusage(resource.RUSAGE_SELF),
-        meter.stop(),
-    )
+    trained, after = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
+    used = meter.stop()
 
     def classified(part, checkpoint=None):
         labels = classify(

@@ -24,12 +24,7 @@ _SHARES = (
     *("user", "system", "iowait", "total", "others"),
 )
 # Units of results, by a part of their names.
-_UNITS = {
-    "memory": "MiB",
-    "seconds": "s",
-    "macs": "million",
-    "parameters": "million",
-}
+_UNITS = {"memory": "MiB", "seconds": "s", "macs": "million", "parameters": "million"}
 _LABELS = {"three_quarter": "three-quarter"}
 
 
@@ -51,9 +46,22 @@ def of_tables(out: Path, content: dict) -> list[Section]:
     return sections
 
 
+def all_cells(table: dict):
+    """(row, column, cell) of every cell, row by row."""
+    for row in table["rows"]:
+        for column, cell in zip(table["columns"], row["cells"], strict=True):
+            yield row, column, cell
+
+
+def _number_of(table, **values):
+    """The number of the first column with these values; None where there is none."""
+    columns = enumerate(table["columns"])
+    return next((i for i, column in columns if values.items() <= column.items()), None)
+
+
 def _about(content, circumstance):
     section = Section("What this is", [text(note) for note in content["notes"]])
-    if any(c["printed"] for t in content["tables"] for r in t["rows"] for c in r["cells"]):
+    if any(cell["printed"] for t in content["tables"] for _, _, cell in all_cells(t)):
         section.blocks.append(text(
             "Below a measured value stand its 95 % interval, the printed value, the measured less "
             "the printed one, and where the printed one lies of the interval. The last column says "
@@ -158,9 +166,9 @@ def best_of(table: dict, number_of: int) -> set[str]:
     order = order_of(table, number_of)
     if order is None:
         return set()
-    values = {table["rows"][k]["name"]: table["rows"][k]["cells"][number_of]["value"]
-              for k in order["rows"]}  # fmt: skip
-    values = {k: v for k, v in values.items() if v is not None}
+    rows = [table["rows"][k] for k in order["rows"]]
+    values = {row["name"]: row["cells"][number_of]["value"] for row in rows}
+    values = {name: value for name, value in values.items() if value is not None}
     choose = min if order["ranking"]["lower_is_better"] else max
     return {k for k, v in values.items() if v == choose(values.values())}
 
@@ -174,8 +182,7 @@ def _sections(out, table, content):
     section = Section(table["title"] + ("" if known else f" ({place})"))
     warned = dict.fromkeys(
         f"Warning: {row['name']}, {column['name']}: {w}"
-        for row in table["rows"]
-        for column, cell in zip(table["columns"], row["cells"], strict=True)
+        for row, column, cell in all_cells(table)
         for w in cell.get("warnings", ())
     )
     section.blocks += [text(w) for w in warned]
@@ -259,13 +266,12 @@ def _blocks(table):
 
 
 def _pictures(out, table):
-    for row in table["rows"]:
-        for column, cell in zip(table["columns"], row["cells"], strict=True):
-            if cell.get("why"):
-                yield text(f"{column['title']}: {cell['why']}")
-            else:
-                path = out / cell["jobs"][0] / cell["text"]
-                yield image_section("", path, column["title"]).blocks[0]
+    for _, column, cell in all_cells(table):
+        if cell.get("why"):
+            yield text(f"{column['title']}: {cell['why']}")
+        else:
+            path = out / cell["jobs"][0] / cell["text"]
+            yield image_section("", path, column["title"]).blocks[0]
 
 
 # --- differences and factors ------------------------------------------------------------------
@@ -450,11 +456,9 @@ def _grouped(names):
 
 def _by_epoch(out, table):
     """The accuracy of each row in the course of its training."""
-    series = []
+    series, accuracy = [], _number_of(table, name="accuracy")
     for row in table["rows"]:
-        cell = row["cells"][
-            next(i for i, c in enumerate(table["columns"]) if c["name"] == "accuracy")
-        ]
+        cell = row["cells"][accuracy]
         if cell.get("value") is not None:
             points = _result(out, cell["jobs"][0])["accuracy_by_epoch"]
             epochs, shares = zip(*points, strict=True)
@@ -484,7 +488,7 @@ def _result(out, job):
 def _lines(table, columns):
     """A line a row over the columns, its printed values beside: one plot for each beginning of the
     rows' names (up to the comma)."""
-    numbers = [next(i for i, c in enumerate(table["columns"]) if c["id"] == n) for n in columns]
+    numbers = [_number_of(table, id=column) for column in columns]
     plots_of: dict[str, list] = {}
     for row in table["rows"]:
         first, _, rest = row["name"].partition(", ")
@@ -506,8 +510,7 @@ def _lines(table, columns):
 
 def _cost(table, number_of):
     column = table["columns"][number_of]
-    rate = next((i for i, c in enumerate(table["columns"])
-                 if c["kind"] == "cost" and c["name"] == "images_per_second"), None)  # fmt: skip
+    rate = _number_of(table, kind="cost", name="images_per_second")
     if column["kind"] != "metric" or rate is None:
         return None
     order = order_of(table, number_of)
@@ -531,8 +534,7 @@ def _cost(table, number_of):
 
 def _confusion(out, table):
     """Who was taken for whom, in the row with the highest accuracy."""
-    number_of = next((i for i, c in enumerate(table["columns"])
-                      if c["kind"] == "result" and c["name"] == "accuracy"), None)  # fmt: skip
+    number_of = _number_of(table, kind="result", name="accuracy")
     if number_of is None:
         return []
     there = [r for r in table["rows"] if r["cells"][number_of].get("value") is not None]

@@ -137,9 +137,8 @@ def model_name(model) -> str:
         text, path = os.fspath(model), Path(model)
         if ":" in text:
             return text
-        return (
-            path.parent.name if path.stem in ("model", "best") and path.parent.name else path.stem
-        )
+        of_training = path.stem in ("model", "best") and path.parent.name
+        return path.parent.name if of_training else path.stem
     return getattr(model, "__name__", type(model).__name__)
 
 
@@ -147,11 +146,9 @@ def _columns_of(columns_given):
     """Columns from ``{"lfw": "LFW"}`` or from texts ``PROTOCOL,PROTOCOL=FOLDER``. Capitals do not
     matter."""
     columns = []
-    for one in (
-        [f"{n}={s}" for n, s in columns_given.items()]
-        if isinstance(columns_given, dict)
-        else columns_given
-    ):
+    if isinstance(columns_given, dict):
+        columns_given = [f"{name}={folder}" for name, folder in columns_given.items()]
+    for one in columns_given:
         protocols, equals, root = one.partition("=")
         if not equals or not root:
             raise ValueError(f"'{one}' is not of the form PROTOCOL=FOLDER")
@@ -269,16 +266,11 @@ DRAWN_SETS = {
     "deep": {"people": 20, "images": 15},
     "small": {"people": 20, "images": 5},
 }
-SMALL_RECIPE = (
-    "small4.cosface",
-    {
-        "network.channel_multiplier": 0.5,
-        "training.iterations": 150,
-        "training.batch": 32,
-        "loss.s": 30,
-        "loss.m": 0.2,
-    },
-)
+SMALL_RECIPE = "small4.cosface"
+SMALL_SETTINGS = {
+    **{"network.channel_multiplier": 0.5, "training.iterations": 150, "training.batch": 32},
+    **{"loss.s": 30, "loss.m": 0.2},
+}
 
 
 def datasets_study(
@@ -295,7 +287,7 @@ def datasets_study(
     >>> [row["training_set"] for row in datasets_study(["web", "umd"], ["lfw"]).tables[0].rows]
     ['web', 'umd']
     """
-    recipe, recipe_settings = SMALL_RECIPE if recipe is None else (recipe, {})
+    recipe, recipe_settings = (SMALL_RECIPE, SMALL_SETTINGS) if recipe is None else (recipe, {})
     shared = {
         "recipe": recipe,
         "settings": recipe_settings | mapping(settings, "settings"),

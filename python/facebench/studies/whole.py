@@ -17,9 +17,10 @@ from facebench.studies.cells import cell_jobs, collect
 from facebench.studies.description import Study, load_study
 from facebench.studies.engine import run_jobs
 from facebench.studies.exports import markdown, write_exports
-from facebench.studies.page import write_page
+from facebench.studies.page import all_cells, write_page
 from facebench.studies.plan import Plan, check_names
 
+_KEPT = ("id", "title", "publication", "citations", "replicates", "seed", "level")  # as described
 _REHEARSAL = "A rehearsal: drawn faces, small networks. No number is comparable with anybody's."
 
 
@@ -129,23 +130,14 @@ def _made(plan, cells, out, jobs, executor, progress, say) -> StudyResult:
     outcomes = run_jobs(
         jobs_of_cells, out, jobs=jobs, executor=executor, progress=progress, say=say
     )
-    content = {
-        "id": described.id,
-        "title": described.title,
-        "publication": described.publication,
-        "citations": described.citations,
-        "notes": [_REHEARSAL] * plan.rehearse + described.notes,
-        "replicates": described.replicates,
-        "seed": described.seed,
-        "level": described.level,
-        "tables": collect(plan, cells, outcomes, out, plan.how["threads"]),
-    }  # fmt: skip
+    content = {name: getattr(described, name) for name in _KEPT}
+    content["notes"] = [_REHEARSAL] * plan.rehearse + described.notes
+    content["tables"] = collect(plan, cells, outcomes, out, plan.how["threads"])
     content["failures"] = [
         {"row": row["name"], "column": column["title"],
          "reason": cell["why"].removeprefix("failed: ")}
         for table in content["tables"]
-        for row in table["rows"]
-        for column, cell in zip(table["columns"], row["cells"], strict=True)
+        for row, column, cell in all_cells(table)
         if cell.get("failed")
     ]  # fmt: skip
     _write(out, content, _circumstance(jobs_of_cells))
