@@ -106,6 +106,16 @@ class Cell:
     href: str = ""
     sort: float | None = None
     strong: bool = False
+    number: bool | None = None  # whether it is aligned as one; None: if sorted by one, or a dash
+
+    def __post_init__(self):
+        if self.number is None:
+            self.number = self.sort is not None or self.text == "–"
+
+    @property
+    def long(self) -> bool:
+        """Whether its lines are to be wrapped."""
+        return max(map(len, [self.text, *self.below.split("\n")])) > _LINE
 
 
 def table_block(columns, rows, summary="", sortable=False):
@@ -115,12 +125,12 @@ def table_block(columns, rows, summary="", sortable=False):
     a :class:`Cell`. Columns of numbers, also as texts, are aligned at the right. ``sortable``: a
     click on a heading sorts the rows.
     """
-    cells = [[_wrapped(_table_cell(c)) for c in row] for row in rows]
+    cells = [[_cell(value) for value in row] for row in rows]
     heads = [
         {
             "text": str(c),
-            "number": any(row[i]["number"] for row in cells)
-            and all(row[i]["number"] or not row[i]["text"] for row in cells),
+            "number": any(row[i].number for row in cells)
+            and all(row[i].number or not row[i].text for row in cells),
         }
         for i, c in enumerate(columns)
     ]
@@ -128,27 +138,13 @@ def table_block(columns, rows, summary="", sortable=False):
     return block | {"sortable": sortable}
 
 
-def _wrapped(cell):
-    """The same with whether its lines are to be wrapped."""
-    lines = [cell["text"], *cell["interval"].split("\n")]
-    return cell | {"long": max(map(len, lines)) > _LINE}
-
-
-def _table_cell(value):
+def _cell(value) -> Cell:
     if isinstance(value, Cell):
-        attributes = {"href": value.href, "sort": value.sort, "strong": value.strong}
-        return {
-            "text": value.text,
-            "number": value.sort is not None or value.text == "–",
-            "interval": value.below,
-        } | attributes
-    text, interval = value if isinstance(value, tuple) else (value, "")
-    return {
-        "text": f"{text:.4g}" if isinstance(text, float) else str(text),
-        "number": isinstance(text, (int, float)) or bool(_NUMBER.fullmatch(str(text))),
-        "interval": interval,
-        "sort": text if isinstance(text, (int, float)) else None,
-    }
+        return value
+    text, below = value if isinstance(value, tuple) else (value, "")
+    if isinstance(text, (int, float)):
+        return Cell(f"{text:.4g}" if isinstance(text, float) else str(text), below, sort=text)
+    return Cell(str(text), below, number=bool(_NUMBER.fullmatch(str(text))))
 
 
 class Report(Fields):
