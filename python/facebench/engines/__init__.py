@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 MODES = ("training", "inference")
+INPUTS = ("synthetic", "files")  # of all engines but our own, which reads every one there is
 
 
 @dataclass(frozen=True)
@@ -28,58 +29,30 @@ class EngineEntry:
     modes: tuple[str, ...] = MODES
     precisions: tuple[str, ...] = ("float32", "bfloat16")
     devices: tuple[str, ...] = ("cpu", "cuda")
-    # What its loader of files needs beside; this library's own engine reads every input there is.
+    # What its loader of files needs beside.
     file_needs: tuple[str, ...] = ()
 
     fits: bool = False  # whether it trains recipes (facebench.studies.fit)
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("synthetic", "files")
 
-
+_TORCH = {"needs": ("torch",), "file_needs": ("torchvision",)}
 _ALL = (
     EngineEntry("facebench", "this library: LibTorch from C++", "facebench_engine", ("torch",)),
+    EngineEntry("pytorch", "PyTorch, eager", "pytorch_engine", **_TORCH, fits=True),
+    EngineEntry("pytorch-compiled", "PyTorch, torch.compile", "pytorch_engine", **_TORCH),
     EngineEntry(
-        "pytorch",
-        "PyTorch, eager",
-        "pytorch_engine",
-        ("torch",),
-        file_needs=("torchvision",),
-        fits=True,
+        *("keras-tensorflow", "Keras 3 in TensorFlow", "keras_engine"),
+        needs=("keras", "tensorflow"), fits=True,
     ),
     EngineEntry(
-        "pytorch-compiled",
-        "PyTorch, torch.compile",
-        "pytorch_engine",
-        ("torch",),
-        file_needs=("torchvision",),
+        *("keras-jax", "Keras 3 in JAX", "keras_engine"),
+        needs=("keras", "jax"), file_needs=("tensorflow",), fits=True,
     ),
     EngineEntry(
-        "keras-tensorflow",
-        "Keras 3 in TensorFlow",
-        "keras_engine",
-        ("keras", "tensorflow"),
-        fits=True,
+        *("onnxruntime", "ONNX Runtime", "onnxruntime_engine"),
+        needs=("onnxruntime",), modes=("inference",), precisions=("float32",), file_needs=("PIL",),
     ),
-    EngineEntry(
-        "keras-jax",
-        "Keras 3 in JAX",
-        "keras_engine",
-        ("keras", "jax"),
-        file_needs=("tensorflow",),
-        fits=True,
-    ),
-    EngineEntry(
-        "onnxruntime",
-        "ONNX Runtime",
-        "onnxruntime_engine",
-        ("onnxruntime",),
-        modes=("inference",),
-        precisions=("float32",),
-        file_needs=("PIL",),
-    ),
-)
+)  # fmt: skip
 ENGINES = {entry.name: entry for entry in _ALL}
 
 

@@ -20,7 +20,7 @@ from facebench import core
 from facebench._torch import full
 from facebench.core._arguments import check_numbers, did_you_mean, mapping
 from facebench.core._progress import stage
-from facebench.engines import ENGINES, absent
+from facebench.engines import ENGINES, INPUTS, absent
 from facebench.engines.engine import needed_nodes, noise
 from facebench.timing.workers import Worker, WorkerFailed
 
@@ -170,8 +170,8 @@ def _why_not(engine, job, pythons):
     if engine != "facebench":
         if job["loss"] != "softmax" and job["mode"] == "training":
             return "trains with softmax alone"
-        if job["input"] not in entry.inputs:
-            return f"has no input '{job['input']}' (but {', '.join(entry.inputs)})"
+        if job["input"] not in INPUTS:
+            return f"has no input '{job['input']}' (but {', '.join(INPUTS)})"
         lacking = [n for n in entry.file_needs if not find_spec(n)]
         if job["input"] == "files" and engine not in pythons and lacking:
             return f"reads files with {', '.join(lacking)}, which is not installed"
