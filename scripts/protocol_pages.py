@@ -54,7 +54,7 @@ def measured(spec):
         name = f"`{metric['name']}`" + (f" at {targets}" if targets else "")
         rows.append([name, known[metric["name"]], metric["source"]])
     words = [
-        ["convention", f"`{spec.convention}`", docs_of(_eval.conventions())[spec.convention]],
+        ["convention", f"`{spec.convention}`", docs_of(_eval.list_conventions())[spec.convention]],
         ["intervals", f"`{spec.interval}`", docs_of(_eval.interval_methods())[spec.interval]],
     ]
     if spec.fusion:

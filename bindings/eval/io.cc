@@ -210,7 +210,25 @@ void bind_io(py::module_& m) {
         return fmt::format("EmbeddingSet({} x {}, {} ok)", set.size(), set.dim, ok);
       });
 
-  m.def("confine_readers", &confine_readers, py::arg("on"));
+  m.def("confine_readers", &confine_readers, py::arg("on") = true,
+        R"(Parse HDF5, TOML and JSON files from now on in confined child processes.
+
+For files from strangers: the HDF5 library is not safe with malicious files, and no parser is
+free of errors. A child answers this process and computes; it has no file open, can open none,
+and gets memory, processor time and time by the clock in proportion to the file. If it fails, or
+if the system cannot confine a process, a :class:`facebench.Error` is raised here. The numbers
+are the same. Returns the previous setting. ``facebench --untrusted VERB`` does this.
+
+>>> import tempfile, numpy as np
+>>> from facebench.io import EmbeddingSet, confine_readers, read_embeddings, write_embeddings
+>>> before = confine_readers()
+>>> with tempfile.TemporaryDirectory() as folder:
+...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
+...     read_embeddings(folder + "/e.h5").names
+['a.jpg']
+>>> confine_readers(before)
+True
+)");
   m.def(
       "read_toml",
       [](const py::bytes& text, const std::string& file) {
@@ -218,9 +236,24 @@ void bind_io(py::module_& m) {
       },
       py::arg("text"), py::arg("file"));
   m.def("read_embeddings", &read_embeddings, py::arg("path"), py::call_guard<WithoutGil>());
-  m.def("write_embeddings", &write_embeddings, py::arg("path"), py::arg("embeddings"),
-        py::call_guard<WithoutGil>());
-  m.def("read_safetensors", &read_safetensors, py::arg("path"));
+  m.def(
+      "write_embeddings", &write_embeddings, py::arg("path"), py::arg("embeddings"),
+      py::call_guard<WithoutGil>(),
+      R"(Write an :class:`EmbeddingSet`, whole or not at all. The same content gives the same bytes.
+
+>>> import tempfile, numpy as np
+>>> from facebench.io import EmbeddingSet, read_embeddings, write_embeddings
+>>> with tempfile.TemporaryDirectory() as folder:
+...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
+...     read_embeddings(folder + "/e.h5").dim
+4
+)");
+  m.def("read_safetensors", &read_safetensors, py::arg("path"),
+        R"(All tensors of a safetensors file as ``({name: array}, {metadata key: text})``.
+
+bfloat16, which numpy lacks, comes as float32 (exactly). Raises :class:`facebench.Error` where
+header and data disagree in any way.
+)");
   m.def("write_safetensors", &write_arrays, py::arg("path"), py::arg("tensors"),
         py::arg("metadata") = std::map<std::string, std::string>{});
   m.def(
@@ -229,20 +262,33 @@ void bind_io(py::module_& m) {
         return with_job(1, std::move(progress),
                         [&](const Job& job) { return sha256_file(path, job); });
       },
-      py::arg("path"), py::arg("progress") = py::none());
+      py::arg("path"), py::arg("progress") = py::none(),
+      "The SHA-256 of a file, 64 lower-case digits.");
   m.def(
-      "sha256_hex", [](const py::bytes& bytes) { return sha256_hex(std::string_view(bytes)); },
-      py::arg("bytes"));
+      "sha256_hex", [](const py::bytes& data) { return sha256_hex(std::string_view(data)); },
+      py::arg("data"),
+      R"(The SHA-256 of bytes.
+
+>>> from facebench.io import sha256_hex
+>>> sha256_hex(b"abc")[:8]
+'ba7816bf'
+)");
   m.def(
       "canonical_json",
       [](const py::object& value) { return canonical_json(json_from_python(value)); },
-      py::arg("value"));
+      py::arg("value"),
+      R"(The canonical JSON text that facebench hashes: keys in order, no spaces.
+
+>>> from facebench.io import canonical_json
+>>> canonical_json({"b": 1, "a": [0.1, None]})
+'{"a":[0.1,null],"b":1}'
+)");
   m.def(
       "read_h5_manifest",
       [](const std::filesystem::path& path) {
         return json_to_python(H5Reader(path).read_json("/manifest"));
       },
-      py::arg("path"));
+      py::arg("path"), "The ``/manifest`` of a pack or an embeddings file, as a dict.");
   m.def(
       "write_file",
       [](const std::filesystem::path& path, const py::bytes& bytes) {
@@ -256,7 +302,7 @@ void bind_io(py::module_& m) {
       [](const std::filesystem::path& path) {
         return json_to_python(manifest_to_json(read_manifest(path)));
       },
-      py::arg("path"));
+      py::arg("path"), "A run's ``run.json``: ``{\"content\": ..., \"circumstance\": ...}``.");
   m.def(
       "read_mat5",
       [](const std::filesystem::path& path) {
@@ -265,7 +311,12 @@ void bind_io(py::module_& m) {
           result[py::str(name)] = mat_to_python(array);
         return result;
       },
-      py::arg("path"));
+      py::arg("path"),
+      R"(The variables of a MAT file, versions 5 to 7.
+
+Numeric arrays are float64, rows of characters are ``str``, cell arrays are object arrays of
+them, a structure is a ``dict`` (several of one shape: a list); anything else is ``None``.
+)");
 }
 
 }  // namespace facebench

@@ -4,8 +4,8 @@
 >>> from facebench.io import EmbeddingSet, read_embeddings, sha256_file, write_embeddings
 >>> folder = tempfile.TemporaryDirectory()
 >>> path = pathlib.Path(folder.name) / "e.h5"
->>> made = EmbeddingSet(np.eye(2, dtype=np.float32), ["a.jpg", "b.jpg"])
->>> write_embeddings(path, made)
+>>> rows = EmbeddingSet(np.eye(2, dtype=np.float32), ["a.jpg", "b.jpg"])
+>>> write_embeddings(path, rows)
 >>> read_embeddings(path)
 EmbeddingSet(2 x 2, 2 ok)
 >>> len(sha256_file(path))
@@ -14,7 +14,19 @@ EmbeddingSet(2 x 2, 2 ok)
 """
 
 from facebench import _eval
-from facebench._eval import EmbeddingSet, SampleStatus
+from facebench._eval import (
+    EmbeddingSet,
+    SampleStatus,
+    canonical_json,
+    confine_readers,
+    read_h5_manifest,
+    read_manifest,
+    read_mat5,
+    read_safetensors,
+    sha256_file,
+    sha256_hex,
+    write_embeddings,
+)
 from facebench.io import _embedding_files
 
 __all__ = [
@@ -54,50 +66,6 @@ def read_embeddings(path, names=None):
     return _embedding_files.read(path, names)
 
 
-def confine_readers(on=True):
-    """Parse HDF5, TOML and JSON files from now on in confined child processes.
-
-    For files from strangers: the HDF5 library is not safe with malicious files, and no parser is
-    free of errors. A child answers this process and computes; it has no file open, can open none,
-    and gets memory, processor time and time by the clock in proportion to the file. If it fails, or
-    if the system cannot confine a process, a :class:`facebench.Error` is raised here. The numbers
-    are the same. Returns the previous setting. ``facebench --untrusted VERB`` does this.
-
-    >>> import tempfile, numpy as np
-    >>> from facebench.io import EmbeddingSet, confine_readers, read_embeddings, write_embeddings
-    >>> before = confine_readers()
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
-    ...     read_embeddings(folder + "/e.h5").names
-    ['a.jpg']
-    >>> confine_readers(before)
-    True
-    """
-    return _eval.confine_readers(on)
-
-
-def write_embeddings(path, embeddings):
-    """Write an :class:`EmbeddingSet`, whole or not at all. The same content gives the same bytes.
-
-    >>> import tempfile, numpy as np
-    >>> from facebench.io import EmbeddingSet, read_embeddings, write_embeddings
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_embeddings(folder + "/e.h5", EmbeddingSet(np.ones((1, 4)), ["a.jpg"]))
-    ...     read_embeddings(folder + "/e.h5").dim
-    4
-    """
-    _eval.write_embeddings(path, embeddings)
-
-
-def read_safetensors(path):
-    """All tensors of a safetensors file as ``({name: array}, {metadata key: text})``.
-
-    bfloat16, which numpy lacks, comes as float32 (exactly). Raises :class:`facebench.Error` where
-    header and data disagree in any way.
-    """
-    return _eval.read_safetensors(path)
-
-
 def write_safetensors(path, tensors, metadata=None):
     """Write a dict of numpy arrays, whole or not at all. The same content gives the same bytes.
 
@@ -110,47 +78,3 @@ def write_safetensors(path, tensors, metadata=None):
     (array([0., 1., 2.]), {'network': 'toy'})
     """
     _eval.write_safetensors(path, tensors, {} if metadata is None else metadata)
-
-
-def sha256_file(path, progress=None):
-    """The SHA-256 of a file, 64 lower-case digits."""
-    return _eval.sha256_file(path, progress)
-
-
-def sha256_hex(data):
-    """The SHA-256 of bytes.
-
-    >>> from facebench.io import sha256_hex
-    >>> sha256_hex(b"abc")[:8]
-    'ba7816bf'
-    """
-    return _eval.sha256_hex(data)
-
-
-def canonical_json(value):
-    """The canonical JSON text that facebench hashes: keys in order, no spaces.
-
-    >>> from facebench.io import canonical_json
-    >>> canonical_json({"b": 1, "a": [0.1, None]})
-    '{"a":[0.1,null],"b":1}'
-    """
-    return _eval.canonical_json(value)
-
-
-def read_h5_manifest(path):
-    """The ``/manifest`` of a pack or an embeddings file, as a dict."""
-    return _eval.read_h5_manifest(path)
-
-
-def read_manifest(path):
-    """A run's ``run.json``: ``{"content": ..., "circumstance": ...}``."""
-    return _eval.read_manifest(path)
-
-
-def read_mat5(path):
-    """The variables of a MAT file, versions 5 to 7.
-
-    Numeric arrays are float64, rows of characters are ``str``, cell arrays are object arrays of
-    them, a structure is a ``dict`` (several of one shape: a list); anything else is ``None``.
-    """
-    return _eval.read_mat5(path)

@@ -19,6 +19,15 @@ from facebench._eval import (
     ProtocolSpec,
     SyntheticIjbOptions,
     TrialSet,
+    blemish_rules,
+    failure_policies,
+    ijb_label,
+    ijb_scripts,
+    interval_methods,
+    list_conventions,
+    protocol_metrics,
+    score_forms,
+    template_fusions,
     write_synthetic_ijb,
 )
 from facebench.core import _entry_points
@@ -28,18 +37,6 @@ from facebench.io import _embedding_files
 from facebench.protocols import _pairs, _shards
 from facebench.protocols._data_check import DataCheck, check_data
 from facebench.protocols._load import load_protocol
-from facebench.protocols._protocol_tables import (
-    blemish_rules,
-    convention_rules,
-    failure_policies,
-    ijb_label,
-    ijb_scripts,
-    interval_methods,
-    list_conventions,
-    protocol_metrics,
-    score_forms,
-    template_fusions,
-)
 from facebench.protocols._published import (
     Publication,
     PublishedTable,
@@ -110,6 +107,29 @@ def list_protocols():
             }
         )
     return result
+
+
+def convention_rules():
+    """The rules that single metrics can follow: option, name, and one line each.
+
+    ``option``: the field of `EvaluationOptions`, the option of ``facebench eval`` and the key in
+    the table [evaluation] of a protocol.
+
+    >>> from facebench.protocols import convention_rules
+    >>> [r["name"] for r in convention_rules() if r["option"] == "rank_ties"]
+    ['pessimistic', 'optimistic', 'expected']
+    """
+    tables = {
+        "accuracy_convention": _eval.accuracy_conventions(),
+        "tar_at_far_convention": _eval.tar_at_far_conventions(),
+        "identification_convention": _eval.identification_conventions(),
+        "rank_ties": _eval.rank_ties(),
+    }
+    return [
+        {"option": option, "name": rule["name"], "doc": rule["doc"]}
+        for option, rules in tables.items()
+        for rule in rules
+    ]
 
 
 def _spec(protocol):
