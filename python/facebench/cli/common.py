@@ -275,6 +275,11 @@ def check_device(device: str) -> str:
     return device
 
 
+def fields_of(thing: Any, *names: str) -> dict[str, Any]:
+    """Attributes by their names, for an answer."""
+    return {name: getattr(thing, name) for name in names}
+
+
 def number_and_first(names: Sequence[Any]) -> str:
     """How many there are, and the first three: ``5 (a.webp, b.bmp, c.tiff, ...)``."""
     return f"{len(names)} ({', '.join(map(str, names[:3]))}{', ...' if len(names) > 3 else ''})"

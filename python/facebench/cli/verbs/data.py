@@ -60,9 +60,7 @@ def synth(
         text += f"\n{sheet}: contact sheet"
     fields = {
         "folder": str(summary.folder),
-        "people": summary.people,
-        "images": summary.images,
-        "tree_sha256": summary.tree_sha256,
+        **common.fields_of(summary, "people", "images", "tree_sha256"),
         "sheet": None if sheet is None else str(sheet),
     }
     return Answer(fields, text)
@@ -99,17 +97,14 @@ def scan(
         listed = list(facebench.protocols.read_trials(protocol, root, lists).names)
     images = datasets.read_dataset(dataset, root)
     report = datasets.check_dataset(images, listed, options, threads, make_progress())
-    findings = [{"kind": f.kind, "id": f.id, "detail": f.detail} for f in report.findings]
+    findings = [common.fields_of(f, "kind", "id", "detail") for f in report.findings]
     lines = [f"{root}: {report.images} images of {report.people} people, {len(findings)} findings"]
     lines += [f"  {f['kind']}: {f['id']}: {f['detail']}" for f in findings]
     lines += common.data_set_lines(images)
     fields = {
-        "images": report.images,
-        "people": report.people,
-        "listed": report.listed,
+        **common.fields_of(report, "images", "people", "listed"),
         "findings": findings,
-        "passed_over": images.passed_over,
-        "notes": images.notes,
+        **common.fields_of(images, "passed_over", "notes"),
     }
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if findings else 0)
 
@@ -135,7 +130,7 @@ def convert(
     settings = datasets.ConvertOptions(**options)
     done = datasets.convert_dataset(images, out, settings, threads, make_progress())
     names = ["tree_sha256"] if done.tree_sha256 else ["source_sha256", "written_sha256"]
-    hashes = {name: getattr(done, name) for name in names}
+    hashes = common.fields_of(done, *names)
     lines = [
         f"{done.files[0]}: {done.images} images of {done.people} people, {len(done.files)} files",
         f"  read:    {len(images)} images, {hashes[names[0]]}",
@@ -146,12 +141,9 @@ def convert(
     ]
     fields = {
         "files": [str(file) for file in done.files],
-        "images": done.images,
-        "people": done.people,
-        **hashes,
+        **common.fields_of(done, "images", "people", *names),
         "notes": [*images.notes, *done.notes],
-        "damaged": images.damaged,
-        "passed_over": images.passed_over,
+        **common.fields_of(images, "damaged", "passed_over"),
     }
     return Answer(fields, "\n".join(lines))
 

@@ -66,9 +66,7 @@ def detect(
         raise typer.Exit(code)
     fields = {
         "path": str(out),
-        "images": summary.images,
-        "faces": summary.faces,
-        "counts": summary.counts,
+        **common.fields_of(summary, "images", "faces", "counts"),
         "skipped": [str(path) for path in skipped],
     }
     counts = common.counts_text(summary.counts)

@@ -17,15 +17,14 @@ def _networks() -> list[dict]:
     for entry in facebench.nn.list_networks():
         graph = facebench.nn.build_graph(entry["name"], classes=10575)
         options = entry["options"]
+        image = [options.height, options.width, options.channels]
         result.append(
             {
                 "name": entry["name"],
                 "parameters": graph.count_parameters(),
                 "parameters_caffe_first_blob": graph.count_parameters("caffe_first_blob"),
                 "macs": graph.count_macs(),
-                "input": [options.words]
-                if graph.vocabulary
-                else [options.height, options.width, options.channels],
+                "input": [options.words] if graph.vocabulary else image,
                 "embedding": options.embedding,
                 "source": entry["source"],
                 "doc": entry["doc"],
@@ -50,16 +49,13 @@ def _recipes() -> list[dict]:
         result.append(
             {
                 "name": name,
-                "network": recipe.network,
-                "loss": recipe.loss,
+                **common.fields_of(recipe, "network", "loss"),
                 "batch": training["batch"],
                 "epochs": None if training["iterations"] else training["epochs"],
                 "iterations": training["iterations"] or None,
                 "images": [image["image_height"], image["image_width"]],
                 "doc": recipe.title,
-                "citations": recipe.citations,
-                "notes": recipe.notes,
-                "not_modelled": recipe.not_modelled,
+                **common.fields_of(recipe, "citations", "notes", "not_modelled"),
             }
         )
     return result
@@ -83,21 +79,16 @@ def _rules() -> list[dict]:
 
 def _devices() -> list[dict]:
     cuda = facebench.core.cuda_devices()
-    cpu = {
-        "name": "cpu",
-        "doc": f"{facebench.core.available_processors()} processors, "
-        f"{facebench.core.active_isa()} kernels",
-    }
+    core = facebench.core
+    cpu = f"{core.available_processors()} processors, {core.active_isa()} kernels"
+    devices = [{"name": "cpu", "doc": cpu}]
     if not cuda["devices"]:
         common.complain(f"no CUDA device: {cuda['reason']}")
-    return [cpu] + [
-        device
-        | {
-            "doc": f"{device['model']}, {device['memory_bytes'] / 2**30:.0f} GiB, "
-            f"compute capability {device['compute_capability']}"
-        }
-        for device in cuda["devices"]
-    ]
+    for device in cuda["devices"]:
+        size, capability = device["memory_bytes"] / 2**30, device["compute_capability"]
+        doc = f"{device['model']}, {size:.0f} GiB, compute capability {capability}"
+        devices.append(device | {"doc": doc})
+    return devices
 
 
 def _engines() -> list[dict]:

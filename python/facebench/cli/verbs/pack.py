@@ -38,20 +38,12 @@ def pack(
     failures = [{"id": f.id, "status": str(f.status), "reason": f.reason} for f in summary.failures]
     fields = {
         "path": str(summary.path),
-        "images": summary.images,
-        "counts": summary.counts,
-        "tree_sha256": summary.tree_sha256,
+        **common.fields_of(summary, "images", "counts", "tree_sha256"),
         "failures": failures,
-        "outside": {
-            "boxes": summary.outside.boxes,
-            "landmarks": summary.outside.landmarks,
-            "names": summary.outside.names,
-        },
+        "outside": common.fields_of(summary.outside, "boxes", "landmarks", "names"),
         "crop_sized": summary.crop_sized.images,
+        **common.fields_of(summary, "damaged", "passed_over", "notes"),
     }
-    fields["damaged"] = summary.damaged
-    fields["passed_over"] = summary.passed_over
-    fields["notes"] = summary.notes
     lines = [f"{summary.path}: {summary.images} images ({common.counts_text(summary.counts)})"]
     lines += [f"  {f['id']}: {f['status']}: {f['reason']}" for f in failures]
     lines += [f"  left out: {sentence}" for sentence in summary.damaged]

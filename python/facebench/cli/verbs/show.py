@@ -21,17 +21,12 @@ def _network(name: str) -> dict:
 
 def _protocol(name: str) -> dict:
     spec = facebench.protocols.load_protocol(name)
+    rules = ("match", "fusion", "interval", "failed_enrolments", "expected", "citations")
     return {
         "files": spec.files,
         "data": spec.about["files"],
         "ask": spec.about["ask"],
-        "image_folders": spec.image_folders,
-        "match": spec.match,
-        "fusion": spec.fusion,
-        "interval": spec.interval,
-        "failed_enrolments": spec.failed_enrolments,
-        "expected": spec.expected,
-        "citations": spec.citations,
+        **common.fields_of(spec, "image_folders", *rules),
         "notes": spec.about["notes"],
     }
 
