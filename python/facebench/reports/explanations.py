@@ -53,30 +53,22 @@ class Explanation(Report):
     def _sections(self):
         causes = {"same": "all numbers are the same", **_eval.difference_kinds()}
         summary = [Strong(self.cause), f": {causes[self.cause]}."]
-        for d in self.differences:
-            if d["matters"] and d["kind"] == self.cause:
-                summary += ["\n", "First: ", *_evidence(d), "."]
-                break
+        of_cause = [d for d in self.differences if d["matters"] and d["kind"] == self.cause]
+        if of_cause:
+            summary += ["\n", "First: ", *_evidence(of_cause[0]), "."]
         if len(self.together) > 1 and self.cause not in ("same", "convention"):
             what = "; ".join(d["what"] for d in self.together)
             summary += ["\n", f"Not told apart, as they differ together: {what}."]
             if not self.shares:
-                summary += [
-                    " ",
-                    Code("--resolve"),
-                    " makes the runs between, one factor at a time.",
-                ]
+                resolving = " makes the runs between, one factor at a time."
+                summary += [" ", Code("--resolve"), resolving]
         sections = [Section(self._title(), [text(*summary)], level=1)]
         for title, matters in (
             ("What differs", True),
             ("What differs without changing a number", False),
         ):
-            evidence = [
-                (f"{d['kind']}: ", *_evidence(d))
-                for d in self.differences
-                if d["matters"] == matters
-            ]
-            if evidence:
+            listed = [d for d in self.differences if d["matters"] == matters]
+            if evidence := [(f"{d['kind']}: ", *_evidence(d)) for d in listed]:
                 sections.append(Section(title, [bullets(evidence)]))
         sections.append(Section("Numbers", self._numbers()))
         if self.shares or self.unmade:

@@ -14,13 +14,14 @@ from facebench.reports.charts import (
 )
 
 
-def _chart(name, title, x_axis, y_axis, x_title, y_title, curves, kind="step", bands=()):
-    """``curves``: (title, class number, xs, ys); ``bands``: (class number, xs, lows, highs).
+def _chart(name, title, x, y, curves, kind="step", bands=()):
+    """``x``, ``y``: axis and title of each; ``curves``: (title, class number, xs, ys); ``bands``:
+    (class number, xs, lows, highs).
 
     ``kind``: step (y holds until the next x), line, or area (a step, filled down to zero).
     """
     legend = [(number, label) for label, number, _, _ in curves]
-    chart = Chart(name, title, x_axis, y_axis, x_title, y_title, legend)
+    chart = Chart(name, title, x[0], y[0], x[1], y[1], legend)
     for number, xs, lows, highs in bands:
         there, back = (
             [(chart.x(a), chart.y(b)) for a, b in zip(xs, ys, strict=True)] for ys in (highs, lows)
@@ -28,12 +29,11 @@ def _chart(name, title, x_axis, y_axis, x_title, y_title, curves, kind="step", b
         chart.area(number, [*there, *reversed(back)])
     for _, number, xs, ys in curves:
         points = []
-        for a, b in zip(xs, ys, strict=True):
-            x, y = chart.x(a), chart.y(b)
-            if points and kind != "line" and x != points[-1][0]:
-                points.append((x, points[-1][1]))
-            if not points or (x, y) != points[-1]:
-                points.append((x, y))
+        for place in ((chart.x(a), chart.y(b)) for a, b in zip(xs, ys, strict=True)):
+            if points and kind != "line" and place[0] != points[-1][0]:
+                points.append((place[0], points[-1][1]))
+            if not points or place != points[-1]:
+                points.append(place)
         if kind == "area" and points:
             ends = [(points[0][0], chart.bottom), *points, (points[-1][0], chart.bottom)]
             chart.area(number, ends)
@@ -59,10 +59,8 @@ def roc_svg(curves, bands=None):
     return _chart(
         "roc",
         "ROC: true accept rate over false accept rate",
-        log_rates([f for c in curves for f in c[2]]),
-        rates(),
-        "false accept rate",
-        "true accept rate",
+        (log_rates([f for c in curves for f in c[2]]), "false accept rate"),
+        (rates(), "true accept rate"),
         curves,
         bands=_numbered(bands),
     )
@@ -86,10 +84,8 @@ def det_svg(curves, x_title="false accept rate", y_title="false reject rate", ba
     return _chart(
         "det",
         f"DET: {y_title} over {x_title}",
-        log_rates([v for c in curves for v in c[2]]),
-        log_rates([v for c in curves for v in c[3]]),
-        x_title,
-        y_title,
+        (log_rates([v for c in curves for v in c[2]]), x_title),
+        (log_rates([v for c in curves for v in c[3]]), y_title),
         curves,
         bands=_numbered(bands),
     )
@@ -117,10 +113,8 @@ def discard_svg(curves, start, limit, what):
     return _chart(
         "discard",
         f"FNMR over the share of {what} discarded",
-        numbers(0, limit, percent),
-        numbers(0, highest, percent),
-        f"{what} discarded",
-        "false non-match rate",
+        (numbers(0, limit, percent), f"{what} discarded"),
+        (numbers(0, highest, percent), "false non-match rate"),
         shown,
     )
 
@@ -136,10 +130,8 @@ def tippett_svg(log10_lr, genuine, impostor):
     return _chart(
         "tippett",
         "Tippett plot: share of comparisons over the likelihood ratio",
-        numbers(xs[0], xs[-1]),
-        rates(),
-        "log10 of the likelihood ratio",
-        "share with at least so much",
+        (numbers(xs[0], xs[-1]), "log10 of the likelihood ratio"),
+        (rates(), "share with at least so much"),
         [("genuine", 0, xs, _floats(genuine)), ("impostor", 1, xs, _floats(impostor))],
         kind="line",
     )
@@ -159,10 +151,8 @@ def cmc_svg(curves):
     return _chart(
         "cmc",
         "CMC: share of searches whose mate is found, over rank",
-        log_numbers(1, max([2, *(len(c[3]) for c in curves)]), "{:.0f}".format),
-        rates(low),
-        "rank",
-        "identified",
+        (log_numbers(1, max([2, *(len(c[3]) for c in curves)]), "{:.0f}".format), "rank"),
+        (rates(low), "identified"),
         curves,
     )
 
@@ -179,10 +169,8 @@ def gallery_svg(curves):
     return _chart(
         "det",
         "FNIR over people in the gallery",
-        log_numbers(min(sizes), max(sizes), "{:.0f}".format),
-        log_rates([v for c in curves for v in [*c[2], *c[3]]]),
-        "people in the gallery",
-        "FNIR",
+        (log_numbers(min(sizes), max(sizes), "{:.0f}".format), "people in the gallery"),
+        (log_rates([v for c in curves for v in [*c[2], *c[3]]]), "FNIR"),
         shown,
         kind="line",
         bands=_numbered([c[1:2] + c[3:] for c in curves]),
@@ -203,10 +191,8 @@ def steps_svg(curves, title, y_title, bands=(), signed=False):
     return _chart(
         "steps",
         title,
-        numbers(min(0.0, *steps), max(steps)),
-        numbers(min(values), max(values) or 1.0),
-        "step",
-        y_title,
+        (numbers(min(0.0, *steps), max(steps)), "step"),
+        (numbers(min(values), max(values) or 1.0), y_title),
         curves,
         kind="line",
         bands=bands,
@@ -232,10 +218,8 @@ def histogram_svg(edges, genuine, impostor):
     return _chart(
         "scores",
         "Scores of genuine and impostor comparisons",
-        numbers(edges[0], edges[-1]),
-        numbers(0, highest or 1, percent),
-        "score",
-        "share of comparisons",
+        (numbers(edges[0], edges[-1]), "score"),
+        (numbers(0, highest or 1, percent), "share of comparisons"),
         curves,
         kind="area",
     )
@@ -261,14 +245,17 @@ def matrix_svg(rows, columns, values, notes=None, title="", texts=None):
     cell_width = max(_LEAST_CELL, (WIDTH - left) / len(columns))
     width = left + cell_width * len(columns)
     out = [opened("matrix", title or "Matrix", head + cell_height * len(rows), width)]
-    for j, label in enumerate(columns):
-        at = left + cell_width * (j + 0.5)
+
+    def write(x, y, text, anchor="middle", style=""):
         out.append(
-            f'<text x="{at:.1f}" y="{head - 14}" text-anchor="middle">{_label(label)}</text>'
+            f'<text{style} x="{x}" y="{y}" text-anchor="{anchor}">{_html.escape(text)}</text>'
         )
+
+    for j, label in enumerate(columns):
+        write(f"{left + cell_width * (j + 0.5):.1f}", head - 14, _label(label))
     for i, label in enumerate(rows):
         top = head + cell_height * i
-        out.append(f'<text x="{left - 12}" y="{top + 48}" text-anchor="end">{_label(label)}</text>')
+        write(left - 12, top + 48, _label(label), "end")
         for j in range(len(columns)):
             value, x = values[i][j], left + cell_width * j
             # Never so strong that text in the page's colour could not be read on it.
@@ -279,18 +266,12 @@ def matrix_svg(rows, columns, values, notes=None, title="", texts=None):
             )
             note = notes[i][j] if notes else ""
             number = "undefined" if value is None else format(value, ".3f")
-            middle, base = x + cell_width / 2 - 1.5, top + (38 if note else 48)
-            out.append(
-                f'<text class="value" x="{middle:.1f}" y="{base}" text-anchor="middle">'
-                f"{_html.escape(texts[i][j]) if texts else number}</text>"
-            )
+            middle, base = f"{x + cell_width / 2 - 1.5:.1f}", top + (38 if note else 48)
+            write(middle, base, texts[i][j] if texts else number, style=' class="value"')
             if note:
-                out.append(
-                    f'<text class="note" x="{middle:.1f}" y="{base + 24}" text-anchor="middle">'
-                    f"{_html.escape(note)}</text>"
-                )
+                write(middle, base + 24, note, style=' class="note"')
     return "".join(out) + "</svg>"
 
 
 def _label(text):
-    return _html.escape(str(text).replace("_", " ")[:20])
+    return str(text).replace("_", " ")[:20]
