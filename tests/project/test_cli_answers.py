@@ -104,11 +104,16 @@ def test_a_report_as_json_is_data(data):
 
 
 def test_quiet_shows_nothing_on_the_error_stream(data, monkeypatch):
-    from facebench.cli import progress
+    from facebench.core import _progress
 
-    monkeypatch.setattr(progress, "_quiet", False)
-    assert evaluated(data, "--quiet").stderr == ""
-    assert progress.make_progress() is None
+    monkeypatch.setattr(_progress, "ANNOUNCED_AFTER", 0)
+    shown = []
+    terminal = _progress.terminal
+    monkeypatch.setattr(_progress, "terminal", lambda: shown.append(1) or terminal())
+    assert evaluated(data, "--quiet").stderr == "" and not shown
+    evaluated(data, "--overwrite")
+    assert len(shown) == 1  # of all stages of the verb
+    assert _progress.sink(None) is None  # again, once the verb has ended
 
 
 def test_a_training_that_was_stopped_names_the_command_that_goes_on(monkeypatch):

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from facebench.cli.common import (
     shown,
 )
 from facebench.cli.options import HEADINGS, keyword, with_parameters
-from facebench.cli.progress import be_quiet
+from facebench.core import _progress
 
 ALWAYS = [keyword("quiet", Quiet, False), keyword("json", Json, False)]
 
@@ -60,9 +61,10 @@ def verb(
         @functools.wraps(function)
         @report_errors
         def wrapped(json: bool = False, quiet: bool = False, **options):
-            if quiet:
-                be_quiet()
-            show(function(**options, **({"json": json} if takes_json else {})), json)
+            if takes_json:
+                options["json"] = json
+            with nullcontext() if quiet else _progress.standard(_progress.terminal):
+                show(function(**options), json)
 
         wrapped.described = described
         wrapped.several = several

@@ -5,6 +5,7 @@ while it works; stages nest. :func:`sink` makes that object out of what ``progre
 Terminals and logs get it on the error stream, so that the answer on the output stream stays clean.
 """
 
+import functools
 import sys
 import threading
 import time
@@ -157,18 +158,36 @@ def notebook() -> BarProgress:
     return BarProgress(tqdm, after=2.0, leave=False, file=sys.stdout)
 
 
+_standard: Callable[[], Any] | None = None  # makes what None stands for outside of Jupyter
+
+
+@contextmanager
+def standard(make: Callable[[], Any]):
+    """In the block a call without ``progress=`` reports to what ``make()`` gives, which is made
+    once, for the first such call."""
+    global _standard
+    before, _standard = _standard, functools.cache(make)
+    try:
+        yield
+    finally:
+        _standard = before
+
+
 def sink(progress):
     """What the library reports to, out of what ``progress=`` was given.
 
-    None: a bar in Jupyter, else nothing. False: nothing. True: a bar, or lines where the error
-    stream is no terminal. A function: called with (stage, done, total, unit). An object with
-    ``begin``, ``update`` and ``end``: itself. TypeError for anything else.
+    None: a bar in Jupyter, on the command line what `terminal` gives, else nothing. False: nothing.
+    True: a bar, or lines where the error stream is no terminal. A function: called with (stage,
+    done, total, unit). An object with ``begin``, ``update`` and ``end``: itself. TypeError for
+    anything else.
 
     >>> sink(False) is None
     True
     """
     if progress is None:
-        return notebook() if in_notebook() else None
+        if in_notebook():
+            return notebook()
+        return _standard() if _standard else None
     if progress is False:
         return None
     if progress is True:

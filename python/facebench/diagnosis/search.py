@@ -97,6 +97,7 @@ class Search:
             *self._people(count),
             options=_bootstrap(),
             threads=1,
+            progress=False,
         )
         trial = Trial(
             setting,
@@ -121,7 +122,7 @@ class Search:
         genuine = self.pairs.genuine[:n]
         statistics = (dprime_statistic(t.scores[:n], genuine) for t in (a, b))
         paired = metrics.compare_paired(
-            *statistics, *self._people(n), options=_bootstrap(level), threads=1
+            *statistics, *self._people(n), options=_bootstrap(level), threads=1, progress=False
         )
         return paired.value, (paired.interval.low, paired.interval.high)
 
@@ -214,7 +215,7 @@ class Search:
         network, *pixels = (metrics.Comparisons(s, genuine) for s in scores)
         statistics = [metrics.statistic("auc", c) for c in (network, max(pixels, key=metrics.auc))]
         paired = metrics.compare_paired(
-            *statistics, *self._people(n), options=_bootstrap(), threads=1
+            *statistics, *self._people(n), options=_bootstrap(), threads=1, progress=False
         )
         return trial.auc_interval[0] > 0.5 and paired.interval.low > 0
 

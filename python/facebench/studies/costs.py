@@ -54,7 +54,7 @@ def _measure(model, settings, threads):
         embedder = embedding.load_embedder(model, options, **pixels)
         shape = (IMAGES, *_size(embedder, settings), 3)
         images = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-        embedding.extract(embedder, images, options, threads=threads)
+        embedding.extract(embedder, images, options, threads=threads, progress=False)
         rates = [_rate(embedder, images, options, threads) for _ in range(ROUNDS)]
     except Exception as error:  # a model is somebody's code: whatever it raises
         return {"failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
@@ -73,7 +73,7 @@ def _rate(embedder, images, options, threads):
     from facebench import embedding
 
     start = time.perf_counter()
-    embedding.extract(embedder, images, options, threads=threads)
+    embedding.extract(embedder, images, options, threads=threads, progress=False)
     return len(images) / (time.perf_counter() - start)
 
 

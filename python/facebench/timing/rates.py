@@ -42,7 +42,7 @@ def bench_load(
         if files is None:
             synthetic = Path(folder) / "faces"
             options = datasets.SyntheticOptions(people=20, images=2, size=250, protocol="lfw")
-            datasets.write_synthetic_dataset(options, synthetic, 0, None)
+            datasets.write_synthetic_dataset(options, synthetic, 0, False)
             files = synthetic / "images"
         if race:
             return _race(files, Path(folder) / "race", size, batch, timed)
@@ -145,7 +145,7 @@ def _picture(faces, width, height, number):
 
 def _detect_work(detector, pictures, threads):
     names = [""] * len(pictures)
-    run = _repeated(lambda: detector.detect_all(pictures, names, "rgb", threads, None))
+    run = _repeated(lambda: detector.detect_all(pictures, names, "rgb", threads, False))
     return run, len(pictures)
 
 
@@ -165,13 +165,17 @@ def bench_eval(
     labels = (random.random(pairs) < 0.1).astype(np.uint8)
     scores[labels == 1] += 2
     everything, fars = templates * (templates - 1) // 2, [1e-2, 1e-3, 1e-4]
+
+    def quiet(threads):
+        return {"threads": threads, "progress": False}
+
     work = {
         "listed pairs": lambda t: (
-            _repeated(lambda: metrics.listed_pair_scores(rows, first, second, threads=t)),
+            _repeated(lambda: metrics.listed_pair_scores(rows, first, second, **quiet(t))),
             pairs,
         ),
         "all pairs, exact tail": lambda t: (
-            _repeated(lambda: metrics.all_pairs(rows, identities, threads=t)),
+            _repeated(lambda: metrics.all_pairs(rows, identities, **quiet(t))),
             everything,
         ),
         "TAR at three FARs": lambda t: (

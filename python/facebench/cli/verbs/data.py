@@ -6,7 +6,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, fields, flag, keywords, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
@@ -16,7 +15,6 @@ def _lists_like(like, scale, dim, seed, out, threads):
         protocols.SyntheticIjbOptions(like=like, scale=scale, dim=dim, seed=seed),
         common.out_path(out, "data-synth", like),
         threads,
-        make_progress(),
     )
     text = (
         f"{written['folder']}: lists like {like}, {written['templates']} templates of "
@@ -49,14 +47,13 @@ def synth(
     datasets = facebench.datasets
     faces = datasets.SyntheticOptions(**options, **common.parse_assignments(setting))
     path = common.out_path(out, "data-synth", faces.protocol)
-    progress = make_progress()
-    summary = datasets.write_synthetic_dataset(faces, path, threads, progress)
+    summary = datasets.write_synthetic_dataset(faces, path, threads)
     text = f"{summary.folder}: {summary.images} images of {summary.people} people"
     if sheet is not None:
         rows = datasets.SheetOptions(
             people=min(faces.people, 12), spread=faces.spread, seed=faces.seed
         )
-        facebench.images.write(sheet, datasets.render_sheet(rows, threads, progress))
+        facebench.images.write(sheet, datasets.render_sheet(rows, threads))
         text += f"\n{sheet}: contact sheet"
     fields = {
         "folder": str(summary.folder),
@@ -96,7 +93,7 @@ def scan(
     if protocol:
         listed = list(facebench.protocols.read_trials(protocol, root, lists).names)
     images = datasets.read_dataset(dataset, root)
-    report = datasets.check_dataset(images, listed, options, threads, make_progress())
+    report = datasets.check_dataset(images, listed, options, threads)
     findings = [common.fields_of(f, "kind", "id", "detail") for f in report.findings]
     lines = [f"{root}: {report.images} images of {report.people} people, {len(findings)} findings"]
     lines += [f"  {f['kind']}: {f['id']}: {f['detail']}" for f in findings]
@@ -128,7 +125,7 @@ def convert(
         else datasets.read_archive(source, skip_damaged)
     )
     settings = datasets.ConvertOptions(**options)
-    done = datasets.convert_dataset(images, out, settings, threads, make_progress())
+    done = datasets.convert_dataset(images, out, settings, threads)
     names = ["tree_sha256"] if done.tree_sha256 else ["source_sha256", "written_sha256"]
     hashes = common.fields_of(done, *names)
     lines = [
@@ -173,9 +170,7 @@ def describe(
         if options["embeddings"] is not None:
             raise ValueError("--embeddings, or --model, which makes them: one of them")
         pack = facebench.datasets.Pack(source)
-        options["embeddings"] = facebench.embedding.extract(
-            model, pack, threads=options["threads"], progress=make_progress()
-        )
+        options["embeddings"] = facebench.embedding.extract(model, pack, threads=options["threads"])
     description = facebench.datasets.describe(source, **options)
     if out is not None:
         description.write_html(out)
@@ -215,7 +210,7 @@ def overlap(
     }
     if audit is not None and audit.suffix.lower() not in forms:
         raise ValueError(f"--audit {audit}: its name must end in .csv, .json or .html")
-    overlap = datasets.find_overlap(train, test, progress=make_progress(), **options)
+    overlap = datasets.find_overlap(train, test, **options)
     if audit is not None:
         facebench.reports.write_text(audit, forms[audit.suffix.lower()](overlap))
     if out is not None:
@@ -252,7 +247,7 @@ def merge(
     """Join what embed --shard wrote, or pack --shard. The same bytes as of one process."""
     path = common.out_path(out, "data-merge", suffix=".h5")
     if facebench.pipeline.is_pack(shards[0]):
-        images = facebench.pipeline.merge_packs(shards, path, progress=make_progress()).images
+        images = facebench.pipeline.merge_packs(shards, path).images
         text = f"{path}: {images} images out of {len(shards)} shards"
         return Answer({"path": str(path), "images": images}, text)
     rows, dim = facebench.embedding.merge_shards(shards, path).values.shape

@@ -2,7 +2,6 @@
 
 import facebench
 from facebench.cli import common
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
 
@@ -19,6 +18,5 @@ def demo(
         common.out_path(out, "demo"),
         seed=seed,
         threads=threads,
-        progress=make_progress(),
         **settings,
     )

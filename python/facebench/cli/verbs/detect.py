@@ -10,7 +10,6 @@ import typer
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 from facebench.core._files import open_file
 
@@ -50,7 +49,7 @@ def detect(
     with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
         target = out or Path(folder) / "faces"
         summary = facebench.detection.detect_to_file(
-            files, target, finder, format=form, threads=threads, progress=make_progress()
+            files, target, finder, format=form, threads=threads
         )
         if out is None:
             with open_file(target) as faces:

@@ -5,7 +5,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, keywords, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
 
@@ -42,5 +41,5 @@ def diagnose(
     """Why a model's number is low. Tries crops, colours, scales and mirror images."""
     common.parse_request(options)
     cache = None if no_cache or protocol is None else cache
-    how = {"cache": cache, "threads": threads, "progress": make_progress()}
+    how = {"cache": cache, "threads": threads}
     return facebench.diagnose(model, protocol, **how, **options)

@@ -6,7 +6,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
@@ -39,7 +38,7 @@ def embed(
         how = {"shard": shard}
     name = common.shard_name(Path(model).stem, shard)
     path = common.out_path(out, "embed", name, ".h5")
-    how |= {"threads": threads, "progress": make_progress()}
+    how |= {"threads": threads}
     embeddings = facebench.embed(source, pack, path, **how, **options)
     rows, dim = embeddings.values.shape
     counts = Counter(facebench.io.SampleStatus(status).name for status in embeddings.status)

@@ -5,7 +5,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import fields, flag, keywords, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
@@ -56,7 +55,7 @@ def evaluate(
     if (options["embeddings"] is None) == (not options["scores"]):
         raise ValueError("give either --embeddings or --scores")
     name = common.shard_name(Path(protocol).stem, shard)
-    how = {"root": root, "progress": make_progress()}
+    how = {"root": root}
     if shard:
         out = common.out_path(out, "eval", name, ".h5")
         for field in ("scores", "form", "names", "distance", "shard_files", "overwrite"):

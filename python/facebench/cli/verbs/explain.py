@@ -5,7 +5,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, fields, flag, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
 
@@ -45,6 +44,5 @@ def explain(
         model=model,
         level=options["level"],
         threads=threads,
-        progress=make_progress(),
         **chance,
     )

@@ -5,7 +5,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, fields, keywords, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
 
@@ -28,4 +27,4 @@ def groups(
     **options,
 ):
     """Error rates by groups of people. FMR and FNMR at one threshold, and how unequal they are."""
-    return facebench.groups(run, attributes, progress=make_progress(), **options)
+    return facebench.groups(run, attributes, **options)

@@ -6,7 +6,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, fields, keywords, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
 Run = argument("A run folder.", Path)
@@ -22,7 +21,7 @@ Test = option("A run with other comparisons, to test on.", Path)
 )
 def threshold(run: Run, **options):
     """A threshold for a wanted FMR, tested elsewhere. With its bound, FMR and FNMR there."""
-    return facebench.threshold(run, progress=make_progress(), **options)
+    return facebench.threshold(run, **options)
 
 
 @verb(
@@ -40,7 +39,7 @@ def threshold(run: Run, **options):
 )
 def calibrate(run: Run, **options):
     """Scores as likelihood ratios, tested elsewhere. Cllr, min Cllr and calibration error."""
-    return facebench.calibrate(run, progress=make_progress(), **options)
+    return facebench.calibrate(run, **options)
 
 
 @verb(
@@ -72,7 +71,7 @@ def gallery(
 ):
     """FNIR at an FPIR by gallery size. Draws of the gallery; extrapolation is marked."""
     rates = [float(rate) for rate in fpir.split(",")]
-    return facebench.gallery(run, fpir=rates, progress=make_progress(), **options)
+    return facebench.gallery(run, fpir=rates, **options)
 
 
 @verb(
@@ -91,4 +90,4 @@ def budget(
     **options,
 ):
     """Where a number's uncertainty comes from. People, images, training, detector, crop."""
-    return facebench.budget(runs, progress=make_progress(), **options)
+    return facebench.budget(runs, **options)

@@ -2,7 +2,6 @@
 
 import facebench
 from facebench.cli import common
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
@@ -32,7 +31,6 @@ def pack(
         workers=common.executor(workers),
         shards=shards,
         threads=threads,
-        progress=make_progress(),
         **options,
     )
     failures = [{"id": f.id, "status": str(f.status), "reason": f.reason} for f in summary.failures]

@@ -5,7 +5,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, fields, keywords, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import verb
 
 Page = option("Also write a page with figures (.html).", Path)
@@ -38,4 +37,4 @@ Page = option("Also write a page with figures (.html).", Path)
 )
 def quality(run: argument("A run folder.", Path), **options):
     """Error versus discard. The FNMR that is left when images of low quality are left out."""
-    return facebench.quality(run, progress=make_progress(), **options)
+    return facebench.quality(run, **options)

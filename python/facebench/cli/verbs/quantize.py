@@ -5,7 +5,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
@@ -24,9 +23,7 @@ def quantize(
     common.say_cost("int8")
     loaded = facebench.embedding.load_model(model)
     source = facebench.datasets.Pack(pack)
-    facebench.embedding.quantize(
-        loaded, source, count=count, threads=threads, progress=make_progress()
-    )
+    facebench.embedding.quantize(loaded, source, count=count, threads=threads)
     loaded.save(out)
     layers = len(loaded.input_ranges)
     return Answer(

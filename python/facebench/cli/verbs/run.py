@@ -6,7 +6,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
@@ -58,7 +57,6 @@ def run(
             out=folder,
             cache=cache,
             threads=threads,
-            progress=make_progress(),
             command=common.command_line(),
             **options,
         )

@@ -6,7 +6,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 from facebench.cli.verbs.listing import listed
 
@@ -21,7 +20,7 @@ def how(jobs: int, threads: int, device: str = "cpu", workers: str = "") -> dict
         "threads": threads,
         "device": common.check_device(device),
         "command": common.command_line(),
-        "progress": make_progress() if jobs == 1 else None,
+        "progress": None if jobs == 1 else False,
         "say": _say,
     }
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, fields, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 # The fields of ValidationOptions, by their names on the command line.
@@ -81,7 +80,7 @@ def train(
             exclude=exclude,
             validation=judge,
             device=device,
-            progress=make_progress() if first else None,
+            progress=None if first else False,
             on_start=_print_memory,
             process_group=group,
             **options,

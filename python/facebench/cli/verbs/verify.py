@@ -5,7 +5,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verb import Answer, verb
 
 
@@ -34,6 +33,5 @@ def verify(
         sign=sign,
         signed_by=signed_by,
         threads=threads,
-        progress=make_progress(),
     )
     return Answer(result.to_dict(), str(result), 0 if result.same else common.EXIT_FAILED)

@@ -5,7 +5,6 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, keywords, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verbs.bench.common import Rounds, bench, byte_size, numbers
 
 Skip = option("First iterations, reported apart.", int, min=0)
@@ -25,7 +24,6 @@ def step_options(size, device, setting):
     return {
         "network_options": network_options,
         "device": common.check_device(device),
-        "progress": make_progress(),
         **step,
     }
 

@@ -5,12 +5,11 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, keywords, option
-from facebench.cli.progress import make_progress
 from facebench.cli.verbs.bench.common import Rounds, RowSeconds, SomeThreads, bench, numbers
 
 
 def measure(function, threads, **options):
-    return function(threads=numbers(threads, "threads"), progress=make_progress(), **options), ""
+    return function(threads=numbers(threads, "threads"), **options), ""
 
 
 @bench(
