@@ -123,16 +123,10 @@ def find_overlap(
     >>> [(e["person"], e["match"], e["name_rule"], e["similar_pairs"]) for e in found.entries][:2]
     [('Doe_Jane', 'Jane_Doe', 'reordered', 1), ('Škoda_Petr', 'Other', '', 1)]
     """
-    return Overlap(
-        *_library.full.find_overlap(
-            os.fspath(train),
-            os.fspath(test),
-            path_text(train_embeddings, "train_embeddings"),
-            path_text(test_embeddings, "test_embeddings"),
-            _table(train_names),
-            _table(test_names),
-            OverlapOptions(**options),
-            threads,
-            progress,
-        )
+    embeddings = (
+        path_text(train_embeddings, "train_embeddings"),
+        path_text(test_embeddings, "test_embeddings"),
     )
+    sets = (os.fspath(train), os.fspath(test), *embeddings, *map(_table, (train_names, test_names)))
+    how = (OverlapOptions(**options), threads, progress)
+    return Overlap(*_library.full.find_overlap(*sets, *how))

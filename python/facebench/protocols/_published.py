@@ -3,7 +3,7 @@
 import os
 
 from facebench import _eval
-from facebench.core._arguments import with_keys
+from facebench.core._arguments import did_you_mean, with_keys
 from facebench.core._fields import Fields
 
 
@@ -118,12 +118,10 @@ def find_published(publication="wang-guo-2019", **wanted):
     places = ("table", "row", "column")
     measures = ("protocol", "track", "metric")
     conditions = [c["name"] for c in _eval.list_conditions()]
+    known = [*places, *measures, *conditions]
     for name in wanted:
-        if name not in (*places, *measures, *conditions):
-            near = _eval.closest_name(name, [*places, *measures, *conditions])
-            raise ValueError(
-                f"unknown filter {name!r}" + (f"; did you mean {near!r}?" if near else "")
-            )
+        if name not in known:
+            raise ValueError(f"unknown filter {name!r}{did_you_mean(name, known)}")
 
     def of(value, name):
         if name in places:

@@ -174,17 +174,8 @@ def groups(run, attributes, *, threshold_from=None, out=None, threads=0, progres
     rates = {
         f: options.pop(f) for f in ("replicates", "level", "seed", "permutations") if f in options
     }
-    report = GroupReport(
-        _eval.group_report(
-            os.fspath(run),
-            os.fspath(attributes),
-            GroupReportOptions(**options),
-            GroupRatesOptions(**rates),
-            path_text(threshold_from, "threshold_from"),
-            threads,
-            progress,
-        )
-    )
-    if out is not None:
-        report.write_html(out)
-    return report
+    where = os.fspath(run), os.fspath(attributes)
+    how = GroupReportOptions(**options), GroupRatesOptions(**rates)
+    chosen_on = path_text(threshold_from, "threshold_from")
+    fields = _eval.group_report(*where, *how, chosen_on, threads, progress)
+    return GroupReport(fields).with_page(out)

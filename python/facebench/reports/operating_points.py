@@ -243,20 +243,11 @@ def calibrate(run, test=None, *, save=None, out=None, threads=0, progress=None, 
     >>> read_calibrator("lr.json").apply([0.3, 0.6])  # doctest: +SKIP
     array([ 0.7, 11.2])
     """
-    report = CalibrationReport(
-        *_eval.calibration_report(
-            os.fspath(run),
-            path_text(test, "test"),
-            CalibrationOptions(**options),
-            threads,
-            progress,
-        )
-    )
+    options, where = CalibrationOptions(**options), (os.fspath(run), path_text(test, "test"))
+    report = CalibrationReport(*_eval.calibration_report(*where, options, threads, progress))
     if save is not None:
         report.save(save)
-    if out is not None:
-        report.write_html(out)
-    return report
+    return report.with_page(out)
 
 
 def read_calibrator(path):

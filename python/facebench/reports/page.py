@@ -161,6 +161,12 @@ class Report(Fields):
         """Write the report as a page."""
         write_html(path, self._title(), self._sections())
 
+    def with_page(self, out):
+        """Itself; where ``out`` is given its page is written there."""
+        if out is not None:
+            self.write_html(out)
+        return self
+
     def _by_name(self, kind, name):
         """The one of that name among dicts with names."""
         for one in self._fields[kind]:

@@ -104,14 +104,6 @@ def quality_report(
     folder on whose comparisons the threshold is chosen. ``options``: see
     :class:`facebench.metrics.DiscardOptions`.
     """
-    return QualityReport(
-        _eval.quality_report(
-            os.fspath(run),
-            qualities,
-            track,
-            DiscardOptions(**options),
-            path_text(threshold_from, "threshold_from"),
-            threads,
-            progress,
-        )
-    )
+    chosen_on = path_text(threshold_from, "threshold_from")
+    what = (os.fspath(run), qualities, track, DiscardOptions(**options), chosen_on)
+    return QualityReport(_eval.quality_report(*what, threads, progress))

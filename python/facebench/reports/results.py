@@ -342,12 +342,13 @@ def _protocol_blocks(runs):
         for drawn in (_matrices(table, runs, track), _plots(runs, track)):
             if drawn:
                 blocks.append(plots(*drawn))
-    blocks.append(_counts(runs, tracks))
-    failures = [
-        _failures(runs, "failed", "Failed enrolments"),
-        _failures(runs, "left_out_of_templates", "Images left out of templates"),
+    return [
+        *blocks,
+        _counts(runs, tracks),
+        *_blemishes(runs),
+        *_failures(runs, "failed", "Failed enrolments"),
+        *_failures(runs, "left_out_of_templates", "Images left out of templates"),
     ]
-    return blocks + [b for b in (_blemishes(runs), *failures) if b]
 
 
 def _numbers(table, runs, tracks):
@@ -461,19 +462,12 @@ def _counts(runs, tracks):
         for track in (t for t in tracks if t in run.tracks):
             counts, content = run.tracks[track]["counts"], run.content["tracks"].get(track, {})
             rate = counts.get("failure_to_enrol_rate")
-            rows.append(
-                [
-                    run.title,
-                    track,
-                    counts["genuine"],
-                    counts["impostor"],
-                    content.get("samples", "?"),
-                    content.get("identities", "?"),
-                    counts["failed_enrolments"],
-                    "?" if rate is None else 100 * rate,
-                    content.get("dropped", "?"),
-                ]
+            samples, people, dropped = (
+                content.get(key, "?") for key in ("samples", "identities", "dropped")
             )
+            numbers = [counts["genuine"], counts["impostor"], samples, people]
+            numbers += [counts["failed_enrolments"], "?" if rate is None else 100 * rate, dropped]
+            rows.append([run.title, track, *numbers])
     columns = ["run", "track", "genuine", "impostor", "images", "people", "failed to enrol"]
     columns += ["share, %", "left out"]
     return table_block(columns, rows)
@@ -487,10 +481,8 @@ def _blemishes(runs):
         for b in run.content.get("blemishes", [])
         if b["kind"] in rules
     ]
-    if not rows:
-        return None
     columns = ["run", "in the lists", "number", "rule", "first"]
-    return table_block(columns, rows, summary="Blemishes of the lists")
+    return [table_block(columns, rows, summary="Blemishes of the lists")] if rows else []
 
 
 def _places(blemish):
@@ -507,10 +499,8 @@ def _failures(runs, key, title):
         for track, content in run.content["tracks"].items()
         for f in content.get(key, [])
     ]
-    if not rows:
-        return None
     columns = ["run", "track", "sample", "status"]
-    return table_block(columns, rows, summary=f"{title} ({len(rows)})")
+    return [table_block(columns, rows, summary=f"{title} ({len(rows)})")] if rows else []
 
 
 def _box(runs):

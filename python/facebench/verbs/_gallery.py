@@ -98,10 +98,8 @@ def gallery(run, *, pack=None, embeddings=None, out=None, threads=0, progress=No
     rows = read_embeddings(path_text(embeddings, "embeddings") or Path(run) / "embeddings.h5")
     people = _people_of(rows.names, run, pack)
     options = GalleryOptions(**{name: v for name, v in options.items() if v is not None})
-    sizes = GallerySizes(_eval.gallery_sizes(rows, people, options, threads, progress))
-    if out is not None:
-        sizes.write_html(out)
-    return sizes
+    fields = _eval.gallery_sizes(rows, people, options, threads, progress)
+    return GallerySizes(fields).with_page(out)
 
 
 def _people_of(names, run, pack):

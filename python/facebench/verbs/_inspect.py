@@ -142,18 +142,12 @@ def inspect(
     >>> found.suspects[0]["samples"], found.suspects[0]["evidence"]  # doctest: +SKIP
     (['Ann/Ann_0002.jpg'], 5.1)
     """
+    of_runs = os.fspath(run), path_text(against, "against"), listed(person, "person")
+    of_groups = path_text(attributes, "attributes"), group
+    of_qualities = path_text(qualities, "qualities"), quality_below
+    options = InspectionOptions(**options)
     inspection = Inspection(
-        *_eval.inspect_run(
-            os.fspath(run),
-            path_text(against, "against"),
-            listed(person, "person"),
-            path_text(attributes, "attributes"),
-            group,
-            path_text(qualities, "qualities"),
-            quality_below,
-            column,
-            InspectionOptions(**options),
-        )
+        *_eval.inspect_run(*of_runs, *of_groups, *of_qualities, column, options)
     )
     if suspects is not None:
         write_text(suspects, inspection.exclusion)

@@ -71,18 +71,9 @@ def quality(
             raise ValueError(f"there is no quality {name!r} to reverse: {', '.join(measured)}")
         samples, values = measured[name]
         measured[name] = (samples, -np.asarray(values))
-    report = reports.quality_report(
-        run,
-        measured,
-        track=track,
-        threshold_from=threshold_from,
-        threads=threads,
-        progress=progress,
-        **options,
-    )
-    if out is not None:
-        report.write_html(out)
-    return report
+    how = {"track": track, "threshold_from": threshold_from, "threads": threads}
+    report = reports.quality_report(run, measured, **how, progress=progress, **options)
+    return report.with_page(out)
 
 
 def _of_pack(measures, path, threads):

@@ -171,10 +171,7 @@ def describe(
             raise ValueError("--embeddings, or --model, which makes them: one of them")
         pack = facebench.datasets.Pack(source)
         options["embeddings"] = facebench.embedding.extract(model, pack, threads=options["threads"])
-    description = facebench.datasets.describe(source, **options)
-    if out is not None:
-        description.write_html(out)
-    return description
+    return facebench.datasets.describe(source, **options).with_page(out)
 
 
 @verb(
