@@ -144,9 +144,8 @@ def _picture(faces, width, height, number):
 
 
 def _detect_work(detector, pictures, threads):
-    names = [""] * len(pictures)
-    run = _repeated(lambda: detector.detect_all(pictures, names, "rgb", threads, False))
-    return run, len(pictures)
+    count, names = len(pictures), [""] * len(pictures)
+    return _repeated(lambda: detector.detect_all(pictures, names, "rgb", threads, False), count)
 
 
 def bench_eval(
@@ -165,22 +164,16 @@ def bench_eval(
     labels = (random.random(pairs) < 0.1).astype(np.uint8)
     scores[labels == 1] += 2
     everything, fars = templates * (templates - 1) // 2, [1e-2, 1e-3, 1e-4]
-
-    def quiet(threads):
-        return {"threads": threads, "progress": False}
-
     work = {
-        "listed pairs": lambda t: (
-            _repeated(lambda: metrics.listed_pair_scores(rows, first, second, **quiet(t))),
+        "listed pairs": lambda t: _repeated(
+            lambda: metrics.listed_pair_scores(rows, first, second, threads=t, progress=False),
             pairs,
         ),
-        "all pairs, exact tail": lambda t: (
-            _repeated(lambda: metrics.all_pairs(rows, identities, **quiet(t))),
-            everything,
+        "all pairs, exact tail": lambda t: _repeated(
+            lambda: metrics.all_pairs(rows, identities, threads=t, progress=False), everything
         ),
-        "TAR at three FARs": lambda t: (
-            _repeated(lambda: metrics.tar_at_fars(scores, labels, fars, threads=t)),
-            pairs,
+        "TAR at three FARs": lambda t: _repeated(
+            lambda: metrics.tar_at_fars(scores, labels, fars, threads=t), pairs
         ),
     }
     options = {"templates": templates, "pairs": pairs, "dimension": dimension, "seed": seed}
@@ -188,8 +181,8 @@ def bench_eval(
     return _rates("eval", "comparisons", ["work"], work, options, *timed)
 
 
-def _repeated(call):
-    """The seconds of so many calls, as a function of their number."""
+def _repeated(call, count):
+    """(function of how often: the seconds of so many calls, ``count``: the things of each)."""
 
     def run(rounds):
         started = time.perf_counter()
@@ -197,7 +190,7 @@ def _repeated(call):
             call()
         return time.perf_counter() - started
 
-    return run
+    return run, count
 
 
 def _rates(kind, unit, columns, work, options, threads, seconds, rounds, progress):

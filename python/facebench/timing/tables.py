@@ -168,44 +168,45 @@ def _by_threads(rows):
     )
 
 
+def _grouped(rows, *keys):
+    """{values of the keys: the rows that have them}, in the order of the rows."""
+    groups: dict[tuple, list] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return groups
+
+
 def _step_plots(result):
     """For each network the engines' times by batch; where several numbers of threads were measured,
     for each network and batch by these."""
     mode, counts = result["options"]["mode"], _thread_counts(result["rows"])
-    by_threads, plots = len(counts) > 1, []
-    rows_of: dict[tuple, list] = {}
-    for r in result["rows"]:
-        if r["status"] != "absent":
-            key = (r["network"], r["batch"]) if by_threads else (r["network"],)
-            rows_of.setdefault(key, []).append(r)
-    for (network, *batch), rows in rows_of.items():
-        if by_threads:
-            title = caption = f"{network}, batch {batch[0]}: {mode}"
-            places, key, x_title = counts, "threads", "threads"
-        else:
-            title, caption = f"{network}: {mode}", f"{network}, {mode}"
-            places, key, x_title = (
-                list(dict.fromkeys(r["batch"] for r in rows)),
-                "batch",
-                "batch size",
-            )
-        of_engines: dict[str, dict] = {}
-        for r in rows:
-            of_engines.setdefault(r["engine"], {})[r[key]] = r
-        times = [(name, *_bars([of.get(p) for p in places])) for name, of in of_engines.items()]
-        svg = bars_svg(places, times, title, x_title, "ms an iteration")
-        text = "time of an iteration; lines are the mean's 95 % intervals."
-        plots.append((svg, f"{caption}: {text}"))
-        if not by_threads and len(places) > 1:
+    shown, plots = [r for r in result["rows"] if r["status"] != "absent"], []
+    if len(counts) > 1:
+        for (network, batch), rows in _grouped(shown, "network", "batch").items():
+            title = f"{network}, batch {batch}: {mode}"
+            plots.append(_times_plot(rows, "threads", counts, title, title, "threads"))
+        return plots
+    for (network,), rows in _grouped(shown, "network").items():
+        batches = list(dict.fromkeys(r["batch"] for r in rows))
+        title, caption = f"{network}: {mode}", f"{network}, {mode}"
+        plots.append(_times_plot(rows, "batch", batches, title, caption, "batch size"))
+        if len(batches) > 1:
             rates = [
-                _rates(
-                    name, [r for p in places if (r := of.get(p)) and r["status"] == "ok"], "batch"
-                )
-                for name, of in of_engines.items()
+                _rates(engine, [r for r in of_engine if r["status"] == "ok"], "batch")
+                for (engine,), of_engine in _grouped(rows, "engine").items()
             ]
             svg = lines_svg(rates, title, "batch size", "images/s")
             plots.append((svg, f"{caption}: images a second by batch size."))
     return plots
+
+
+def _times_plot(rows, key, places, title, caption, x_title):
+    times = []
+    for (engine,), of_engine in _grouped(rows, "engine").items():
+        row_of = {row[key]: row for row in of_engine}
+        times.append((engine, *_bars([row_of.get(place) for place in places])))
+    svg = bars_svg(places, times, title, x_title, "ms an iteration")
+    return svg, f"{caption}: time of an iteration; lines are the mean's 95 % intervals."
 
 
 def _milliseconds(row):
@@ -215,13 +216,15 @@ def _milliseconds(row):
 
 def _bars(cells):
     """Times and their intervals; of what has none, why."""
-    bars = [
-        _milliseconds(row)
-        if row and row["status"] == "ok"
-        else (None, _STATUS[row["status"]] if row else "")
-        for row in cells
-    ]
-    return [time for time, _ in bars], [interval for _, interval in bars]
+    values, intervals = [], []
+    for row in cells:
+        if row and row["status"] == "ok":
+            value, interval = _milliseconds(row)
+        else:
+            value, interval = None, _STATUS[row["status"]] if row else ""
+        values.append(value)
+        intervals.append(interval)
+    return values, intervals
 
 
 def _rates(name, rows, x):
