@@ -7,6 +7,13 @@ from typing import TypeVar
 Function = TypeVar("Function", bound=Callable)
 
 
+def options_of(kind, options, keywords):
+    """The options that were given, or those of the keywords. ValueError for both."""
+    if options is not None and keywords:
+        raise ValueError("give options or keywords, not both")
+    return kind(**keywords) if options is None else options
+
+
 def takes(*kinds: type) -> Callable[[Function], Function]:
     """Makes the signature of a function list the fields of options classes, with their defaults, in
     place of its ``**options``: for ``help()`` and for whoever completes names at a prompt. Editors

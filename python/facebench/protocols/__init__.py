@@ -32,7 +32,7 @@ from facebench._eval import (
 )
 from facebench.core import _entry_points
 from facebench.core._arguments import of_kind, path_text, tensor_array
-from facebench.core._options import takes
+from facebench.core._options import options_of, takes
 from facebench.io import _embedding_files
 from facebench.protocols import _pairs, _shards
 from facebench.protocols._data_check import DataCheck, check_data
@@ -254,9 +254,7 @@ def evaluate_shard(
     others are those of `evaluate`. facebench.Error where no track has more comparisons than
     ``stored_scores``: such a one is scored in moments.
     """
-    if options is not None and keywords:
-        raise ValueError("give options or keywords, not both")
-    options = EvaluationOptions(**keywords) if options is None else options
+    options = options_of(EvaluationOptions, options, keywords)
     spec = _spec(protocol)
     trials = read_trials(spec, root, lists, options.strict)
     trials, file = _shards.limited(trials, exclude, limit), _shards.file_for_all(embeddings)
@@ -337,9 +335,7 @@ def evaluate(
     """
     if (embeddings is None) == (scores is None):
         raise ValueError("give either embeddings or scores")
-    if options is not None and keywords:
-        raise ValueError("give options or keywords, not both")
-    options = EvaluationOptions(**keywords) if options is None else options
+    options = options_of(EvaluationOptions, options, keywords)
     if (of_kind(distance, bool, "distance") or columns is not None) and scores is None:
         raise ValueError("distance and columns are said of scores, and none are given")
     asked = {

@@ -2,6 +2,7 @@
 
 from facebench import _eval
 from facebench._eval import ClaimOptions, ProtocolSpec
+from facebench.core._options import options_of
 from facebench.protocols import load_protocol
 from facebench.reports.page import Report, Section, text
 
@@ -172,9 +173,7 @@ def check_claim(printed, protocol=None, *, against="", options=None, **more):
     >>> check_claim("97.2", metric="tar@far=0.0001", genuine=5000, impostor=5000).far["reliable"]
     False
     """
-    if options is not None and more:
-        raise ValueError("give options or keywords, not both")
+    options = options_of(ClaimOptions, options, more)
     if protocol is not None and not isinstance(protocol, ProtocolSpec):
         protocol = load_protocol(protocol)
-    options = ClaimOptions(**more) if options is None else options
     return Claim(_eval.check_claim(str(printed), protocol, options, str(against)))

@@ -159,9 +159,7 @@ class Plan:
 
     def _model(self, table, row, seed):
         recipe, how = _recipe(row, seed)
-        engine = row.get("engine", "facebench")
-        if engine in NOT_ENGINES:
-            raise Missing(f"needs {NOT_ENGINES[engine]}")
+        engine = _there(row.get("engine", "facebench"))
         if lacking := [] if engine == "facebench" else not_installed(engine):
             raise Missing(
                 f"needs {', '.join(lacking)}: make engines, and "
@@ -240,11 +238,8 @@ class Plan:
     def _step(self, table, row):
         same = ("network", "batch", "device", "threads", "options")
         alike = [r for r in table.rows if all(r.get(k) == row.get(k) for k in same)]
-        engine = row.get("engine", "facebench")
-        if engine in NOT_ENGINES:
-            raise Missing(f"needs {NOT_ENGINES[engine]}")
-        if row.get("over") in NOT_ENGINES:
-            raise Missing(f"needs {NOT_ENGINES[row['over']]}")
+        _there(row.get("engine"))
+        _there(row.get("over"))
         engines = row.get("engines") or dict.fromkeys(r.get("engine", "facebench") for r in alike)
         request = {
             "networks": row["network"],
@@ -269,6 +264,13 @@ class Plan:
             **row.get("options", {}),
         }
         return self._job("scale", row["network"], request)
+
+
+def _there(engine):
+    """An engine that exists today; `Missing` for another."""
+    if engine in NOT_ENGINES:
+        raise Missing(f"needs {NOT_ENGINES[engine]}")
+    return engine
 
 
 def _recipe(row, seed):

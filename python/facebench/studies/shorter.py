@@ -231,20 +231,18 @@ def _with_run(out, run, name):
     table, refused = described.tables[0], ""
     if slug(name) in [slug(row["name"]) for row in table.rows]:
         raise Error(f"{out}: the suite has a model '{name}' already; give another name")
-    before = read_before(out)
-    column = None
-    for shown in before["content"]["tables"][0]["columns"] if before else []:
-        if shown.get("protocol") != protocol:
+    before, column = read_before(out), None
+    shown = before["content"]["tables"][0] if before else {"columns": [], "rows": []}
+    for number, described_column in enumerate(shown["columns"]):
+        if described_column.get("protocol") != protocol:
             continue
-        number = before["content"]["tables"][0]["columns"].index(shown)
-        rows = before["content"]["tables"][0]["rows"]
-        first = next((r for r in rows if r["cells"][number].get("run")), None)
+        first = next((r for r in shown["rows"] if r["cells"][number].get("run")), None)
         differences = first and reports.why_not_comparable(out / first["cells"][number]["run"], run)
         if not differences:
-            column = shown["name"]
+            column = described_column["name"]
             break
         refused = refused or (
-            f"{run}: cannot be compared with {first['name']} in {shown['name']}: "
+            f"{run}: cannot be compared with {first['name']} in {described_column['name']}: "
             f"{reasons(differences)}"
         )
     if refused and column is None:
