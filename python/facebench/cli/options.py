@@ -126,11 +126,11 @@ def keywords(function: Callable, **annotations: Any) -> list[inspect.Parameter]:
     return [keyword(name, what, default(name)) for name, what in annotations.items()]
 
 
-def with_parameters(function: Callable, more: Iterable[inspect.Parameter]) -> Callable:
+def with_parameters(function: Callable, described: Iterable[inspect.Parameter]) -> Callable:
     """`function` with these parameters, too, in its signature, where typer looks for them. Of two
     with one name the first counts; its own come first."""
     parameters: dict[str, inspect.Parameter] = {}
-    for p in (*inspect.signature(function).parameters.values(), *more):
+    for p in (*inspect.signature(function).parameters.values(), *described):
         if p.kind is not p.VAR_KEYWORD:
             for info in getattr(p.annotation, "__metadata__", ()):
                 if isinstance(info, typer.models.ArgumentInfo):

@@ -23,14 +23,16 @@ def _head(keras, spec, weights):
                     trainable=learned,
                     name=name,
                 )
-            self.made = self.add_weight(shape=(), initializer="zeros", trainable=False, name="made")
+            self.steps_made = self.add_weight(
+                shape=(), initializer="zeros", trainable=False, name="made"
+            )
 
         def call(self, features, labels):
             hot = ops.one_hot(labels, len(weights["weight"]), dtype="float32")
-            values, state = loss_of(ops, loss, features, hot, self.values, self.made)
+            values, state = loss_of(ops, loss, features, hot, self.values, self.steps_made)
             for name, value in state.items():
                 self.values[name].assign(ops.stop_gradient(value))
-            self.made.assign(self.made + 1)
+            self.steps_made.assign(self.steps_made + 1)
             return values
 
     return Head()

@@ -53,11 +53,11 @@ class Fit:
         self._learned, self._steps = list(learned.values()), 0
         if "optimizer" in own_parts:
             decay = spec["weight_decay"]
-            self._own = torch.optim.SGD(
+            self._sgd = torch.optim.SGD(
                 self._learned, spec["lr"], spec["momentum"], weight_decay=decay
             )
         else:
-            self._own, self._ours = None, Sgd(learned, spec)
+            self._sgd, self._recipe_sgd = None, Sgd(learned, spec)
         self._rate = _own_schedule(spec) if "schedule" in own_parts else None
 
     def _initialize(self):
@@ -87,11 +87,11 @@ class Fit:
             for p in self._learned:
                 p.grad = None
             loss.backward()
-            if self._own is None:
-                self._ours.step(rate)
+            if self._sgd is None:
+                self._recipe_sgd.step(rate)
             else:
-                self._own.param_groups[0]["lr"] = rate
-                self._own.step()
+                self._sgd.param_groups[0]["lr"] = rate
+                self._sgd.step()
             for name, value in state.items():
                 self._head[name] = value.detach()
             losses.append(loss.item())

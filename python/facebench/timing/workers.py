@@ -53,19 +53,19 @@ class Worker:
         python = Path(python or sys.executable)
         if os.path.isdir(python):
             python = python / "bin" / "python"
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close())
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close())
         # Ctrl-C is for the measuring process, which then stops this one.
         try:
             self._process = subprocess.Popen(
                 [str(python), "-m", "facebench.engines.worker", engine],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=self._errors,
                 env=environment,
                 start_new_session=True,
             )
         except OSError:
-            self._said.close()
+            self._errors.close()
             raise
         os.set_blocking(self._process.stdout.fileno(), False)
 
@@ -113,9 +113,9 @@ class Worker:
         raise WorkerFailed(kind, f"the process ended ({code}): {message}")
 
     def _last_words(self):
-        self._said.seek(0, os.SEEK_END)
-        self._said.seek(max(self._said.tell() - 4000, 0))
-        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(self._errors.tell() - 4000, 0))
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return " ".join(lines[-3:])[-500:]
 
     def close(self):
@@ -123,7 +123,7 @@ class Worker:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._said):
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 

@@ -6,24 +6,24 @@ from facebench.nn import _own_module
 
 
 class OwnLoss:
-    """``given``: a module, a class of modules (made with ``features=`` and ``classes=``), or a
+    """``loss``: a module, a class of modules (made with ``features=`` and ``classes=``), or a
     function. It is called with (features, labels) and gives the loss, or (loss, logits)."""
 
     def __init__(self, loss):
         if not callable(loss):
             raise ValueError(f"loss: expected a module or a function, got {type(loss).__name__}")
-        self._given = loss
+        self._loss = loss
         self._module = None
 
     def description(self):
-        return _own_module.description(self._given)
+        return _own_module.description(self._loss)
 
     def make(self, features, classes, seed, float64):
         """Called once, before the first step."""
-        if isinstance(self._given, type):
-            self._given = _own_module.make(self._given, seed, features=features, classes=classes)
-        if isinstance(self._given, torch.nn.Module):
-            self._module = self._given.double() if float64 else self._given.float()
+        if isinstance(self._loss, type):
+            self._loss = _own_module.make(self._loss, seed, features=features, classes=classes)
+        if isinstance(self._loss, torch.nn.Module):
+            self._module = self._loss.double() if float64 else self._loss.float()
 
     def parameters(self):
         return self._tensors("named_parameters")
@@ -38,17 +38,13 @@ class OwnLoss:
     def __call__(self, features, labels, training):
         if self._module is not None:
             self._module.train(training)
-        result = self._given(features, labels)
+        result = self._loss(features, labels)
         loss, logits = result if isinstance(result, tuple) else (result, None)
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or not loss.requires_grad:
-            raise ValueError(
-                "loss: expected a tensor of one number with a gradient, got "
-                + (
-                    f"{tuple(loss.shape)}"
-                    if isinstance(loss, torch.Tensor)
-                    else type(loss).__name__
-                )
-            )
+            is_tensor = isinstance(loss, torch.Tensor)
+            what = f"{tuple(loss.shape)}" if is_tensor else type(loss).__name__
+            expected = "expected a tensor of one number with a gradient"
+            raise ValueError(f"loss: {expected}, got {what}")
         if logits is not None and (logits.dim() != 2 or len(logits) != len(labels)):
             raise ValueError(f"loss: expected logits (images, classes), got {tuple(logits.shape)}")
         _own_module.keep_buffers(self._module, self._kept)

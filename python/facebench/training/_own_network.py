@@ -29,7 +29,7 @@ def _kind(layer, name: str) -> str:
 
 
 class OwnNetwork:
-    """``given``: a module, or a class or function that makes one when it is called. The module is
+    """``network``: a module, or a class or function that makes one when it is called. The module is
     called with float images (N, C, H, W) and gives embeddings (N, D), or a tuple that begins with
     them."""
 
@@ -38,17 +38,17 @@ class OwnNetwork:
             raise ValueError(
                 f"network: expected a torch.nn.Module or what makes one, got {type_text(network)}"
             )
-        self._given = network
+        self._network = network
         self._replaced = {}
         self._checked = False
         self.options = self.training = None  # what model files say; set before the first of them
 
     def description(self):
-        return _own_module.description(self._given)
+        return _own_module.description(self._network)
 
     def make(self, shape, seed) -> int:
         """Called once, before all others. Returns the length of an embedding."""
-        module = self._given
+        module = self._network
         if not isinstance(module, torch.nn.Module):
             module = _own_module.make(module, seed)
         if not isinstance(module, torch.nn.Module):
