@@ -27,11 +27,9 @@ class PublishedTable(Fields):
             if name not in known:
                 raise KeyError(f"{name!r}; there are: {', '.join(known)}")
         values_of_row, i = self.rows[names.index(row)], columns.index(column)
-        return (
-            values_of_row["printed"][i] or None
-            if self.columns[i]["unit"] == "text"
-            else values_of_row["values"][i]
-        )
+        if self.columns[i]["unit"] == "text":
+            return values_of_row["printed"][i] or None
+        return values_of_row["values"][i]
 
     def __len__(self):
         return len(self.rows)

@@ -51,22 +51,15 @@ class ThresholdReport(Report):
                 f" is safe: its FMR is not above {100 * self.fmr:g} % by a one-sided bound at "
                 f"{level} ({self.safe_false_matches} false matches here).",
             )
-        tested = (
-            text(
-                "Tested on ",
-                Strong("the comparisons that it was chosen on"),
-                ": rates look better than they are.",
-            )
-            if self.same
-            else text(f"Tested on the run {self.tested_on}, on which it was not chosen.")
-        )
+        itself = "the comparisons that it was chosen on", ": rates look better than they are."
+        elsewhere = f"the run {self.tested_on}, on which it was not chosen."
         failed = percent(self.failed / max(self.samples, 1))
         rows = _tested("recommended", self.at_threshold)
         rows += _tested("safe", self.at_safe) if self.at_safe else []
         blocks = [
             chosen,
             safe,
-            tested,
+            _tested_on(self.same, itself, elsewhere),
             text(
                 f"{self.failed} of {self.samples} samples could not be enrolled (failure to enrol "
                 f"and to acquire: {failed} %)."
@@ -78,6 +71,13 @@ class ThresholdReport(Report):
             ),
         ]
         return [Section(self._title(), blocks)]
+
+
+def _tested_on(same, itself, elsewhere):
+    where, consequence = itself
+    if same:
+        return text("Tested on ", Strong(where), consequence)
+    return text(f"Tested on {elsewhere}")
 
 
 def _tested(name, tested):
@@ -176,15 +176,7 @@ class CalibrationReport(Report):
         return f"Likelihood ratios of {self.protocol} by {self.calibrator['method']}"
 
     def _sections(self):
-        tested = (
-            text(
-                "Tested on ",
-                Strong("the comparisons that it was made on"),
-                ": errors look smaller than they are.",
-            )
-            if self.same
-            else text(f"Tested on the run {self.tested_on}.")
-        )
+        itself = "the comparisons that it was made on", ": errors look smaller than they are."
         t = self.tippett
         svg = tippett_svg(t["log10_lr"], t["genuine"], t["impostor"])
         caption = (
@@ -201,7 +193,7 @@ class CalibrationReport(Report):
         ]
         rows.append(["calibration loss, bits", f"{self.cllr - self.min_cllr:.4g}", ""])
         blocks = [
-            tested,
+            _tested_on(self.same, itself, f"the run {self.tested_on}."),
             table_block(["", "value", "interval"], rows),
             plots((svg, caption)),
             text(

@@ -22,11 +22,10 @@ def fact(row: dict, name: str, of: str = "") -> tuple[object, str]:
         return None, "–"
     recipe = load_recipe({"recipe": known, "settings": row.get("settings", {}), "seed": 0})
     settings = recipe.to_dict()
-    value = (
-        _FACTS[name](settings)
-        if name in _FACTS
-        else _graph(settings, _CLASSES).count_parameters(name)
-    )
+    if name in _FACTS:
+        value = _FACTS[name](settings)
+    else:
+        value = _graph(settings, _CLASSES).count_parameters(name)
     return (value, "") if isinstance(value, (int, float)) else (None, value)
 
 
