@@ -40,18 +40,12 @@ _ALL = (
     EngineEntry("facebench", "this library: LibTorch from C++", "facebench_engine", ("torch",)),
     EngineEntry("pytorch", "PyTorch, eager", "pytorch_engine", **_TORCH, fits=True),
     EngineEntry("pytorch-compiled", "PyTorch, torch.compile", "pytorch_engine", **_TORCH),
-    EngineEntry(
-        *("keras-tensorflow", "Keras 3 in TensorFlow", "keras_engine"),
-        needs=("keras", "tensorflow"), fits=True,
-    ),
-    EngineEntry(
-        *("keras-jax", "Keras 3 in JAX", "keras_engine"),
-        needs=("keras", "jax"), file_needs=("tensorflow",), fits=True,
-    ),
-    EngineEntry(
-        *("onnxruntime", "ONNX Runtime", "onnxruntime_engine"),
-        needs=("onnxruntime",), modes=("inference",), precisions=("float32",), file_needs=("PIL",),
-    ),
+    EngineEntry("keras-tensorflow", "Keras 3 in TensorFlow", "keras_engine",
+                ("keras", "tensorflow"), fits=True),
+    EngineEntry("keras-jax", "Keras 3 in JAX", "keras_engine", ("keras", "jax"),
+                file_needs=("tensorflow",), fits=True),
+    EngineEntry("onnxruntime", "ONNX Runtime", "onnxruntime_engine", ("onnxruntime",),
+                modes=("inference",), precisions=("float32",), file_needs=("PIL",)),
 )  # fmt: skip
 ENGINES = {entry.name: entry for entry in _ALL}
 
