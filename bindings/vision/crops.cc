@@ -41,7 +41,8 @@ void bind_crops(py::module_& m) {
       py::arg("width"), py::arg("height"), py::arg("face"), py::arg("options") = CropOptions{});
   m.def("resolve_crop", &resolve_crop, py::arg("options"));
   m.def("require_landmarks", &require_landmarks, py::arg("detector"), py::arg("crop"));
-  m.def("crops", [] { return table_docs(crops()); });
+  m.def(
+      "crops", [] { return table_docs(crops()); }, "Crop name -> one line about it.");
   m.def(
       "fit_similarity",
       [](const std::vector<std::array<float, 2>>& from,

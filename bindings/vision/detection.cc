@@ -125,7 +125,9 @@ void bind_detected_files(py::module_& m) {
       },
       py::arg("detector"), py::arg("files"), py::arg("out"), py::arg("format"),
       py::arg("threads") = 0, py::arg("progress") = py::none());
-  m.def("face_formats", [] { return table_docs(face_formats()); });
+  m.def(
+      "face_formats", [] { return table_docs(face_formats()); },
+      "Format name -> one line about it.");
 }
 
 }  // namespace
@@ -192,10 +194,14 @@ void bind_detection(py::module_& m) {
         return std::shared_ptr<Detector>(make_detector(name, json));
       },
       py::arg("name"));
-  m.def("detectors", [] { return table_docs(detectors()); });
-  m.def("mtcnn_modes", [] { return table_docs(mtcnn_modes()); });
+  m.def(
+      "detectors", [] { return table_docs(detectors()); }, "Detector name -> one line about it.");
+  m.def(
+      "mtcnn_modes", [] { return table_docs(mtcnn_modes()); }, "Mode name -> one line about it.");
   m.def("default_mtcnn_weights", &default_mtcnn_weights);
-  m.def("selection_rules", [] { return table_docs(selection_rules()); });
+  m.def(
+      "selection_rules", [] { return table_docs(selection_rules()); },
+      "Rule name -> one line about it.");
   m.def(
       "select_face",
       [](const std::vector<Face>& faces, int width, int height, const std::string& rule) {
@@ -213,7 +219,7 @@ void bind_detection(py::module_& m) {
   m.def(
       "intersection_over_union",
       [](const Face& a, const Face& b) { return intersection_over_union(a.box, b.box); },
-      py::arg("a"), py::arg("b"));
+      py::arg("a"), py::arg("b"), "How much two faces' boxes share, 0 to 1.");
   bind_detected_files(m);
 }
 

@@ -107,7 +107,9 @@ void bind_images(py::module_& m) {
             resize(image_from_numpy(array), width, height, parse_interpolation(interpolation)));
       },
       py::arg("image"), py::arg("width"), py::arg("height"), py::arg("interpolation") = "bilinear");
-  m.def("interpolations", [] { return table_docs(interpolations()); });
+  m.def(
+      "interpolations", [] { return table_docs(interpolations()); },
+      "Filter name -> one line about it.");
   m.def(
       "area_mean",
       [](const py::array& array, int width, int height) {

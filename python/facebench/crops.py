@@ -19,6 +19,7 @@ from facebench.detection import Face
 from facebench.images import pixels
 
 CropOptions = full.CropOptions
+list_crops = full.crops
 
 
 def _options(name, options) -> CropOptions:
@@ -81,11 +82,6 @@ def fit_similarity(from_: Sequence, to: Sequence) -> np.ndarray:
     [[2.0, -0.0, 5.0], [0.0, 2.0, 5.0]]
     """
     return full.fit_similarity(real_array(from_, "from_").tolist(), real_array(to, "to").tolist())
-
-
-def list_crops() -> dict[str, str]:
-    """Crop name -> one line about it."""
-    return full.crops()
 
 
 __all__ = [

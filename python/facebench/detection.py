@@ -28,6 +28,11 @@ MtcnnOptions = full.MtcnnOptions
 face_csv_header = full.face_csv_header
 face_csv_record = full.face_csv_record
 default_mtcnn_weights = full.default_mtcnn_weights
+face_formats = full.face_formats
+intersection_over_union = full.intersection_over_union
+list_detectors = full.detectors
+mtcnn_modes = full.mtcnn_modes
+selection_rules = full.selection_rules
 
 
 def make_detector(name: str = "mtcnn", **options) -> Detector:
@@ -220,11 +225,6 @@ def list_image_files(paths: str | os.PathLike | Sequence, draw: str | os.PathLik
     return full.list_image_files([paths] if _is_path(paths) else listed(paths, "paths"), draw)
 
 
-def face_formats() -> dict[str, str]:
-    """Format name -> one line about it."""
-    return full.face_formats()
-
-
 def select_face(
     faces: Sequence[Face], width: int, height: int, rule: str = "largest"
 ) -> int | None:
@@ -241,26 +241,6 @@ def select_face(
 def draw_faces(image: np.ndarray, faces: Sequence[Face], selected: int | None = None) -> np.ndarray:
     """A copy of the image with boxes and landmarks drawn on it."""
     return full.draw_faces(image, listed(faces, "faces"), -1 if selected is None else selected)
-
-
-def intersection_over_union(a: Face, b: Face) -> float:
-    """How much two faces' boxes share, 0 to 1."""
-    return full.intersection_over_union(a, b)
-
-
-def list_detectors() -> dict[str, str]:
-    """Detector name -> one line about it."""
-    return full.detectors()
-
-
-def mtcnn_modes() -> dict[str, str]:
-    """Mode name -> one line about it."""
-    return full.mtcnn_modes()
-
-
-def selection_rules() -> dict[str, str]:
-    """Rule name -> one line about it."""
-    return full.selection_rules()
 
 
 __all__ = [

@@ -17,6 +17,7 @@ from facebench.core._arguments import real_array, tensor_array, type_text
 from facebench.core._options import takes
 
 DecodeOptions = full.DecodeOptions
+list_interpolations = full.interpolations
 
 
 def pixels(image) -> np.ndarray:
@@ -125,11 +126,6 @@ def warp_affine(image: np.ndarray, matrix, width: int, height: int, border: int 
     return full.warp_affine(
         pixels(image), real_array(matrix, "matrix").tolist(), width, height, border
     )
-
-
-def list_interpolations() -> dict[str, str]:
-    """Filter name -> one line about it."""
-    return full.interpolations()
 
 
 __all__ = [
