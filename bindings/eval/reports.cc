@@ -91,7 +91,13 @@ void bind_runs(py::module_& m) {
         return dicts_of(why_not_comparable(a, b), "kind", &Difference::kind, "what",
                         &Difference::what, "a", &Difference::a, "b", &Difference::b);
       },
-      py::arg("a"), py::arg("b"));
+      py::arg("a"), py::arg("b"),
+      R"(Why two run folders must not stand in one table: a list of dicts, empty where they may.
+
+Each has ``kind``, ``what``, and what either run recorded (``a``, ``b``). What they compare, the
+photographs, the rules of the numbers and the protocol's version have to be the same; detector,
+crop and model need not.
+)");
   m.def(
       "rank_runs",
       [](const std::vector<fs::path>& runs, const std::string& track, const std::string& metric,
@@ -118,15 +124,19 @@ void bind_runs(py::module_& m) {
       py::arg("threads"), py::arg("progress"));
   m.def(
       "read_run",
-      [](const fs::path& folder, bool check) {
-        const Run run = run_in(folder, check);
+      [](const fs::path& run_folder, bool check) {
+        const Run run = run_in(run_folder, check);
         py::dict d;
         d["content"] = json_to_python(run.manifest.content);
         d["circumstance"] = json_to_python(run.manifest.circumstance);
         d["metrics"] = json_to_python(run.metrics);
         return d;
       },
-      py::arg("folder"), py::arg("check") = true);
+      py::arg("run"), py::arg("check") = true,
+      R"(A run folder as a dict: ``content``, ``circumstance`` (the manifest) and ``metrics``.
+
+``check``: whether the files are compared with their hashes, which reads all of them.
+)");
   m.def(
       "save_run",
       [](const Result& result, const fs::path& target, bool overwrite, const std::string& command,
@@ -146,7 +156,12 @@ void bind_runs(py::module_& m) {
         return checks_of(
             with_job(threads, progress, [&](const Job& job) { return verify_scores(run, job); }));
       },
-      py::arg("run"), py::arg("threads"), py::arg("progress"));
+      py::arg("run"), py::arg("threads") = 0, py::arg("progress") = py::none(),
+      R"(Hashes of the run's files, and ``metrics.json`` and ``curves.json`` computed again from
+``scores.h5``.
+
+A list of ``{"name", "same", "detail"}``.
+)");
   m.def(
       "verify_inputs",
       [](const fs::path& run, const fs::path& root, const py::object& progress) {

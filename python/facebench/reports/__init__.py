@@ -5,7 +5,13 @@
 ['markdown', 'csv', 'latex', 'text']
 """
 
-from facebench._eval import GalleryOptions, InspectionOptions
+from facebench._eval import (
+    GalleryOptions,
+    InspectionOptions,
+    read_run,
+    verify_scores,
+    why_not_comparable,
+)
 from facebench.reports.claims import ClaimOptions, check_claim
 from facebench.reports.explanations import explain
 from facebench.reports.group_reports import GroupReportOptions, groups
@@ -18,28 +24,14 @@ from facebench.reports.operating_points import (
     read_calibrator,
     threshold,
 )
-from facebench.reports.page import (
-    report_html,
-    report_markdown,
-    write_html,
-    write_text,
-)
+from facebench.reports.page import report_html, report_markdown, write_html, write_text
 from facebench.reports.paper import system_table
 from facebench.reports.quality_reports import quality_report
-from facebench.reports.ranking import holm_adjusted, rank_runs, why_not_comparable
+from facebench.reports.ranking import holm_adjusted, rank_runs
 from facebench.reports.rules import check, read_rules, rule_sets
-from facebench.reports.runs import (
-    curves,
-    frame,
-    read_run,
-    rows,
-    verify_inputs,
-    verify_scores,
-)
+from facebench.reports.runs import curves, frame, rows, verify_inputs
 from facebench.reports.tables import against, report_formats, table
-from facebench.reports.trainings import (
-    training_rows,
-)
+from facebench.reports.trainings import training_rows
 from facebench.reports.variance_budget import budget
 
 __all__ = [

@@ -6,16 +6,6 @@ from facebench import _eval
 from facebench.core._arguments import type_text
 
 
-def why_not_comparable(a, b):
-    """Why two run folders must not stand in one table: a list of dicts, empty where they may.
-
-    Each has ``kind``, ``what``, and what either run recorded (``a``, ``b``). What they compare, the
-    photographs, the rules of the numbers and the protocol's version have to be the same; detector,
-    crop and model need not.
-    """
-    return _eval.why_not_comparable(os.fspath(a), os.fspath(b))
-
-
 def rank_runs(
     runs, track, metric, *, replicates=1000, level=0.95, seed=0, threads=0, progress=None
 ):

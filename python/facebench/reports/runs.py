@@ -1,18 +1,11 @@
-"""Run folders: their content as tables and curves, and their verification."""
+"""Run folders: their content as tables and curves, and their inputs."""
 
 import os
 
 from facebench import _eval
+from facebench._eval import read_run
 from facebench.core import _rows
 from facebench.core._arguments import listed, path_text
-
-
-def read_run(run, check=True):
-    """A run folder as a dict: ``content``, ``circumstance`` (the manifest) and ``metrics``.
-
-    ``check``: whether the files are compared with their hashes, which reads all of them.
-    """
-    return _eval.read_run(run, check)
 
 
 def rows(runs, titles=None):
@@ -43,15 +36,6 @@ def curves(run, check=True):
     dir), points of open-set identification. A run without intervals has no band.
     """
     return _eval.run_curves(run, check)
-
-
-def verify_scores(run, threads=0, progress=None):
-    """Hashes of the run's files, and ``metrics.json`` and ``curves.json`` computed again from
-    ``scores.h5``.
-
-    A list of ``{"name", "same", "detail"}``.
-    """
-    return _eval.verify_scores(run, threads, progress)
 
 
 def verify_inputs(run, root=None, progress=None):
