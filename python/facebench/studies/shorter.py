@@ -27,7 +27,13 @@ MODEL_SETTINGS = (
 # What a set may say of its images; its detector takes the place of a model's.
 SET_SETTINGS = ("root", "images", "lists", "detector", "detector_options", "selection",
                 "exif_orientation", "max_pixels")  # fmt: skip
-COSTS = ("images_per_second", "parameters", "macs", "memory_bytes")
+# What a model costs, and its headings.
+COSTS = {"images_per_second": "images a second", "parameters": "parameters",
+         "macs": "multiply-adds", "memory_bytes": "memory"}  # fmt: skip
+_COST_NOTE = (
+    "Cost: of embedding alone, crops given. Multiply-adds: of convolutions and matrix products for "
+    "one image, without mirroring. Memory: by how much the process grew."
+)
 _GENERAL = ("title", "replicates", "seed", "level")
 
 
@@ -114,9 +120,10 @@ def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
             raise kind(f"{where}two {what} are called {same}")
     if not rows or not columns:
         raise kind(f"{where}a suite needs a model and a set")
-    columns += [{"cost": c} for c in COSTS] if cost else []
-    title = general.pop("title", "Suite")
+    columns += [{"cost": name, "title": title} for name, title in COSTS.items()] if cost else []
     table = Table("suite", "Models by sets", rows, columns, order=True, plot={"cost": cost})
+    table.notes = [_COST_NOTE] if cost else []
+    title = general.pop("title", "Suite")
     return Study("suite", title, [table], **general)
 
 
