@@ -191,6 +191,7 @@ def test_wrong_options_are_json_when_asked(words, text):
         ("run lfw --model x.pt --root .", 2, "facebench convert FILE --network NAME"),
         ("train demoo --pack faces.h5", 2, "did you mean 'demo'?"),
         ("train demo --pack faces.h5 --set lr", 2, "'lr' is not of the form NAME=VALUE"),
+        ("bench step lenet5 --set iterations=2", 2, "--set iterations: say --iterations"),
         ("suite --models a.onnx --sets lfw", 2, "'lfw' is not of the form PROTOCOL=FOLDER"),
         ("suite --models a/x.onnx b/x.onnx --sets lfw=LFW", 2, "name them: NAME=FILE"),
         ("report . --format pdf", 2, "html as a page, and parquet"),

@@ -11,8 +11,9 @@ Skip = option("First iterations, reported apart.", int, min=0)
 InputSize = option("Side of the input; left out: the network's own.", int, min=1)
 
 
-def step_options(size, device, setting):
-    """What both verbs say about a step. What no step has, but a network, is set of the network."""
+def step_options(own, size, device, setting):
+    """What both verbs say about a step. What no step has, but a network, is set of the network.
+    ``own``: names that are options of the verb's own."""
     of_step, of_network = (
         {field["name"] for field in options.fields()}
         for options in (facebench.timing.StepOptions, facebench.nn.NetworkOptions)
@@ -20,6 +21,8 @@ def step_options(size, device, setting):
     network_options = {"height": size, "width": size} if size else {}
     step = {}
     for name, value in common.parse_assignments(setting).items():
+        if name in own:
+            raise ValueError(f"--set {name}: say --{name.replace('_', '-')}")
         (network_options if name in of_network - of_step else step)[name] = value
     return {
         "network_options": network_options,
@@ -70,7 +73,7 @@ def step(
         seed=seed,
         threads=numbers(threads, "threads"),
         **options,
-        **step_options(size, device, setting),
+        **step_options({*options, "batch", "seed", "threads", "device"}, size, device, setting),
     )
     return result, network[0] if len(network) == 1 else "networks"
 
@@ -106,6 +109,6 @@ def scale(
         scalings=options.pop("scalings").split(","),
         threads=threads,
         **options,
-        **step_options(size, device, setting),
+        **step_options({*options, "threads", "device"}, size, device, setting),
     )
     return result, network
