@@ -216,7 +216,7 @@ def lists_that_link_to_themselves():
     return ["eval", "lfw", "--root", ".", "--scores", "x.csv"]
 
 
-@case("not a run folder")
+@case("File name too long")
 def names_too_long():
     return ["report", "x" * 300]
 

@@ -252,7 +252,7 @@ Run read_changed_run(const fs::path& folder) {
   const fs::path path = folder / "run.json";
   if (!is_file(path))
     fail(folder.string(),
-         is_folder(folder) ? "is not a run folder: it has no run.json" : "no such run folder",
+         is_there(folder) ? "is not a run folder: it has no run.json" : "no such run folder",
          "Name a folder that 'eval' or 'run' wrote.");
   run.manifest = read_manifest_as_it_is(path);
   const Json& c = run.manifest.content;
