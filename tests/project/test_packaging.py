@@ -125,6 +125,8 @@ def test_the_light_library_exports_its_own_names_alone_and_is_bound_at_the_start
     assert len(names) > 500
     assert [name for name in names if "9facebench" not in name] == []
     assert check_wheel.unprotected(library) == []
+    # Two folders give the same bytes: no source is named by its path.
+    assert f"{ROOT}/cpp/".encode() not in library.read_bytes()
 
 
 def test_a_file_that_names_its_build_folder_is_found(tmp_path):

@@ -133,7 +133,7 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
   if (is_heap && !is_sound({to, bytes}, *of(file))) return -1;
   if (type != H5FD_MEM_OHDR || of(file)->headers->are_sound(address, {to, bytes}, of(file)->end))
     return 0;
-  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_READERROR,
+  H5Epush2(H5E_DEFAULT, "hdf5_driver.cc", __func__, __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_READERROR,
            "an object's header is damaged, or that of a virtual data set, which is not supported");
   return -1;
 }
