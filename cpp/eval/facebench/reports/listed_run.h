@@ -17,8 +17,8 @@ struct ListedRun {
   std::vector<double> scores;
   std::vector<std::uint8_t> labels;  // 1 genuine, 0 impostor
   std::vector<std::int32_t> folds;
-  std::vector<std::int32_t> people[2],
-      units[2];               // of either side; a unit is an image or a template
+  std::vector<std::int32_t> people[2];  // of either side
+  std::vector<std::int32_t> units[2];   // images or templates
   std::int64_t left_out = 0;  // comparisons with a failed enrolment that the run leaves out
 
   // Who is compared with whom, without regard to folds.
