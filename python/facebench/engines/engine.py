@@ -70,9 +70,15 @@ class Engine(ABC):
     def run(self, iterations: int) -> dict:
         """The next iterations, timed: {"iteration": [...], "phases": {name: [...]}}."""
 
+    def device_memory(self) -> dict | None:
+        """Bytes that its tensors take on a card, {"now", "peak"}; None on the processor, and where
+        the framework does not say it."""
+        return None
+
     def extras(self) -> dict:
         """What else is measured when the iterations are done."""
-        return {"recording_seconds": recording_seconds()}
+        memory = self.device_memory()
+        return {"recording_seconds": recording_seconds(), "device_memory": memory}
 
 
 class SteppedEngine(Engine):

@@ -48,11 +48,16 @@ class Engine(engine.Engine):
     def run(self, iterations):
         return self._bench.run(iterations)
 
-    def extras(self):
+    def device_memory(self):
+        if self.spec["device"] == "cpu":
+            return None
         now, peak = self._bench.device_memory()
+        return {"now": now, "peak": peak}
+
+    def extras(self):
         return {
             "recording_seconds": self._bench.recording_seconds(),
             "data_alone": self._bench.data_alone(),
             "aggregate_alone": self._bench.aggregate_alone(),
-            "device_memory": {"now": now, "peak": peak},
+            "device_memory": self.device_memory(),
         }

@@ -17,8 +17,11 @@ def load(name: str, threads: int) -> dict:
     os.environ["KERAS_BACKEND"] = backend
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     os.environ["JAX_PLATFORMS"] = os.environ.get("JAX_PLATFORMS", "")
-    # On a card: no TF32, and no search for the fastest kernel.
+    # On a card: no TF32, no search for the fastest kernel, and memory as it is needed, for other
+    # engines lie there too.
     os.environ["TF_CUDNN_USE_AUTOTUNE"] = "0"
+    os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0"
     os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = "float32"
     framework = __import__(backend)
@@ -349,6 +352,13 @@ def keras_module():
     return _keras
 
 
+def use_device(name):
+    """From here on Keras computes there: cpu, cuda or cuda:N, of which it says gpu:N."""
+    kind, _, number = name.partition(":")
+    where = _keras.device(f"{'gpu' if kind == 'cuda' else kind}:{number or 0}")
+    where.__enter__()
+
+
 def laid_out(images):
     """Images in NHWC; words as they are."""
     return np.ascontiguousarray(images.transpose(0, 2, 3, 1)) if images.ndim == 4 else images
@@ -362,6 +372,7 @@ class Engine(SteppedEngine):
     def __init__(self, spec, weights):
         super().__init__(spec, weights)
         keras = _keras
+        use_device(spec["device"])
         keras.utils.set_random_seed(spec["seed"])
         keras.config.set_dtype_policy(
             "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
@@ -369,7 +380,7 @@ class Engine(SteppedEngine):
         self._embedder = build(spec["graph"], weights)
         self._training = spec["mode"] == "training"
         images, labels = noise(spec)
-        self._batch = (laid_out(images), labels)
+        self._batch = tuple(map(keras.ops.convert_to_tensor, (laid_out(images), labels)))
         # XLA on the CPU takes minutes to compile what a TensorFlow graph runs as fast.
         jit = keras.backend.backend() == "jax"
         self._embedder.compile(jit_compile=jit)
@@ -403,3 +414,17 @@ class Engine(SteppedEngine):
         else:
             self._embedder.predict_on_batch(batch[0])
             mark("forward")
+
+    def device_memory(self):
+        if self.spec["device"] == "cpu":
+            return None
+        number = int(self.spec["device"].partition(":")[2] or 0)
+        if _keras.backend.backend() == "jax":
+            import jax
+
+            said = jax.devices("gpu")[number].memory_stats()
+            return {"now": said["bytes_in_use"], "peak": said["peak_bytes_in_use"]}
+        import tensorflow
+
+        said = tensorflow.config.experimental.get_memory_info(f"GPU:{number}")
+        return {"now": said["current"], "peak": said["peak"]}

@@ -82,6 +82,7 @@ class Fit:
 
     def __init__(self, spec, weights):
         keras, own_parts = keras_engine.keras_module(), spec["own"]
+        keras_engine.use_device(spec["device"])
         keras.utils.set_random_seed(spec["seed"])
         embedder, self._layers = keras_engine.build_learned(
             spec["graph"], weights, own_weights="initializer" in own_parts

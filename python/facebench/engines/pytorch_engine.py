@@ -272,6 +272,12 @@ class Engine(SteppedEngine):
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
 
+    def device_memory(self):
+        if self._device.type == "cpu":
+            return None
+        peak = torch.cuda.max_memory_allocated(self._device)
+        return {"now": torch.cuda.memory_allocated(self._device), "peak": peak}
+
     def infer(self, images):
         training = self._module.training
         self._module.eval()

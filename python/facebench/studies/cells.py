@@ -330,7 +330,12 @@ def _of_result(result, job, row, column):
             return measured["status"].replace("_", " "), ""
         if measured["status"] != "ok":
             return None, f"{measured['status'].replace('_', ' ')}: {measured['message']}"
-        means = {"seconds": measured["seconds"]["mean"], "memory": measured["memory"]["peak"]}
+        taken = measured["memory"]  # of the process
+        if result["options"]["device"] != "cpu":
+            taken = measured["device_memory"]
+            if name == "memory" and taken is None:
+                return None, f"{engine} does not say what it takes of a card"
+        means = {"seconds": measured["seconds"]["mean"], "memory": taken and taken["peak"]}
         measured = measured | means
         if name != "gain":
             return measured[name], ""
