@@ -41,6 +41,7 @@ CHECKS = [
 ]
 RACES = [
     ("races", "race_mtcnn", 60),
+    ("races", "race_processor", 30),
     ("races", "race_run", 60),
     ("races", "race_crops", 60),
     ("races", "race_steps", 150),

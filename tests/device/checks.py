@@ -93,10 +93,12 @@ def check_some_networks(names, device):
 
 def from_exact(network, images, device):
     """How far float32 on the device lies from float64 on the processor."""
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     results = []
     for where, dtype in (("cpu", torch.float64), (device, torch.float32)):
-        # Batch norm of two images would amplify rounding: its running statistics are used.
-        moved = network.clone().eval()
+        # Batch norm of two images would amplify rounding: its running statistics are used. An LSTM
+        # has a gradient on a card while it trains alone.
+        moved = network.clone().train(bool(network.graph.vocabulary))
         moved.to(torch.device(where), dtype)
         output = moved(images.to(where, dtype if images.is_floating_point() else None))
         output.square().mean().backward()

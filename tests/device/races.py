@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from contest import contest
-from facebench import _onnxruntime, detection, embedding, images, losses, nn
+from facebench import _onnxruntime, detection, embedding, images, losses, nn, timing
 from mtcnn_pictures import face
 
 # Name, side of the images (None: its own), batch.
@@ -75,8 +75,8 @@ def race_mtcnn(device, dry):
 
 
 def race_steps(device, dry):
-    """Milliseconds of a training step: float32 and mixed precision, NHWC, 10,575 classes."""
-    for precision in ("float32", "bfloat16"):
+    """Milliseconds of a training step: mixed precision and float32, NHWC, 10,575 classes."""
+    for precision in ("bfloat16", "float32"):
         for name, side, batch in [("small4", 32, 4)] if dry else STEPS:
             engines = ("facebench", "pytorch", "pytorch-compiled")
             yield from contest(
@@ -87,7 +87,7 @@ def race_steps(device, dry):
                 precision=precision,
                 device=device,
                 classes=100 if dry else 10_575,
-                times=(1, 1) if dry else (3, 10),
+                times=(1, 1) if dry else (3, 5),
                 **({} if side is None else {"height": side, "width": side}),
             )
 
@@ -133,7 +133,7 @@ def race_embedding(device, dry):
     """Milliseconds and memory of embedding a batch: a ladder of batches beside other engines, and
     ten networks beside PyTorch."""
     how = {"mode": "inference", "device": device, "times": (1, 1) if dry else (3, 10)}
-    for precision in ("float32", "bfloat16"):
+    for precision in ("bfloat16", "float32"):
         for batch in (1, 4) if dry else (1, 8, 64, 256):
             engines = ["facebench", "pytorch", "onnxruntime"]
             if batch == 64:
@@ -169,14 +169,14 @@ def race_graph(device, dry):
 def race_crops(device, dry):
     """Images a second from crops in memory to embeddings, as `facebench embed` makes them."""
     for name in ("small4",) if dry else ("iresnet50", "mobilefacenet"):
-        for precision in ("float32", "bfloat16"):
+        for precision in ("bfloat16", "float32"):
             for batch in (2,) if dry else (64, 128, 256):
                 yield from_crops(name, batch, precision, device, dry)
 
 
 def from_crops(name, batch, precision, device, dry):
     model = embedding.make_model(name)
-    said, count = model.network_options, 4 if dry else 8192
+    said, count = model.network_options, 4 if dry else 4096
     random = np.random.default_rng(0)
     crops = random.integers(0, 256, (count, said.height, said.width, 3), np.uint8)
     how = embedding.ExtractOptions(
@@ -187,8 +187,8 @@ def from_crops(name, batch, precision, device, dry):
 
 
 def race_run(device, dry):
-    """Seconds of LFW's run from photographs, beside facenet-pytorch and ONNX Runtime for the same
-    ones where both are installed: every photograph detected, cut out and embedded."""
+    """LFW's run from photographs: photographs a second, beside facenet-pytorch and ONNX Runtime on
+    some of them where both are installed: detected, cut out and embedded one after the other."""
     from checks import lfw, network_of, run_of_lfw
 
     with tempfile.TemporaryDirectory() as folder:
@@ -196,13 +196,18 @@ def race_run(device, dry):
         model = network_of()
         run_of_lfw(model, root, device, 20)  # what the first one waits for is not timed
         started = time.perf_counter()
-        photographs = run_of_lfw(model, root, device, limit).tracks["view2"].samples
-        found = {"photographs": photographs, "facebench": time.perf_counter() - started}
+        count = run_of_lfw(model, root, device, limit).tracks["view2"].samples
+        rate = count / (time.perf_counter() - started)
+        yield {"chain": "facebench", "photographs": count, "images_per_second": rate}
         absent = [n for n in ("facenet_pytorch", "onnxruntime") if not importlib.util.find_spec(n)]
-        if absent:
-            return found | {"other chain": f"not installed: {', '.join(absent)}"}
+        if absent or not (device == "cpu" or _onnxruntime.has_cuda()):
+            why = f"not installed: {', '.join(absent)}" if absent else "onnxruntime has no CUDA"
+            yield {"chain": "other", "message": why}
+            return
         embedding.export_onnx(model, f"{folder}/m.onnx")
-        return found | {"other chain": other_chain(root, f"{folder}/m.onnx", photographs, device)}
+        count = min(count, 256)
+        rate = count / other_chain(root, f"{folder}/m.onnx", count, device)
+        yield {"chain": "other", "photographs": count, "images_per_second": rate}
 
 
 def other_chain(root, model, photographs, device):
@@ -211,8 +216,6 @@ def other_chain(root, model, photographs, device):
     from facenet_pytorch import MTCNN
     from PIL import Image
 
-    if device != "cpu" and not _onnxruntime.has_cuda():
-        return "this onnxruntime has no CUDA"
     card = None if device == "cpu" else torch.device(device).index or 0
     session = _onnxruntime.session(model, onnxruntime.SessionOptions(), card)
     detector = MTCNN(image_size=112, device=device)
@@ -228,3 +231,12 @@ def other_chain(root, model, photographs, device):
     for path in paths:
         crop_and_embed(path)
     return time.perf_counter() - started
+
+
+def race_processor(device, dry):
+    """Where one thread of the processor spends its time in two networks: each is another kind."""
+    for name in ("small4",) if dry else ("mobilefacenet", "resnet50"):
+        measured = timing.bench_layers(name, threads=1, rounds=1 if dry else 9)
+        yield {"network": name, "milliseconds": 1000 * measured["seconds"], **{
+            key: measured[key] for key in ("limit", "machine", "rows")
+        }}  # fmt: skip

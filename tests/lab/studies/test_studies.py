@@ -1,6 +1,7 @@
 """Studies: seeds' intervals against scipy, factors taken apart, training sets compared."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ stats = pytest.importorskip("scipy.stats")
 
 import facebench  # noqa: E402
 from facebench import studies, training  # noqa: E402
-from facebench.studies import page, seeds, shorter, work  # noqa: E402
+from facebench.studies import cells, page, seeds, shorter, work  # noqa: E402
 
 TINY = {
     "network.channel_multiplier": 0.125,
@@ -335,3 +336,20 @@ def test_bars_of_two_axes_are_groups_of_one_axis(tmp_path):
     assert {"16", "32", "ours", "theirs"} <= set(texts)
     assert not {"measured", *names} & set(texts)
     assert max(float(t) for t in texts if re.fullmatch(r"[\d.]+", t)) < 1000
+
+
+def test_memory_of_a_step_is_that_of_its_device():
+    column = {"name": "memory"}
+    row = {"engine": "pytorch"}
+    measured = {"engine": "pytorch", "status": "ok", "seconds": {"mean": 1.0}}
+    measured |= {"memory": {"peak": 700}, "device_memory": {"now": 20, "peak": 30}}
+
+    def memory(device, **changed):
+        result = {"options": {"device": device}, "rows": [measured | changed]}
+        return cells._of_result(result, SimpleNamespace(kind="step"), row, column)
+
+    assert memory("cpu") == (700, "")
+    assert memory("cuda:1") == (30, "")
+    value, why = memory("cuda", device_memory=None)
+    assert value is None
+    assert "pytorch" in why

@@ -1,6 +1,5 @@
 #include "facebench/embedding/torch_model.h"
 
-#include <ATen/Context.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "facebench/core/devices.h"
 #include "facebench/core/error.h"
 #include "facebench/embedding/pixel_input.h"
 #include "facebench/nn/internal/aten.h"
@@ -30,14 +28,6 @@ at::ScalarType type_of(std::string_view precision, c10::Device device) {
   throw std::invalid_argument(
       fmt::format("precision {}: torch on {} has float32, bfloat16, float16{}", precision,
                   device.str(), device.is_cuda() ? " and tf32" : "; tf32 is of cards"));
-}
-
-// What the bits depend on beside torch's version, for manifests.
-Json facts_of(c10::Device device) {
-  if (!device.is_cuda()) return nullptr;
-  const auto index = static_cast<std::size_t>(device.index());
-  return {{"name", cuda_devices().devices.at(index).name},
-          {"cudnn", at::detail::getCUDAHooks().versionCuDNN()}};
 }
 
 // PixelInput where the network is: the bytes travel, and each becomes the very number that it
@@ -121,7 +111,7 @@ std::unique_ptr<BatchModel> make_torch_model(const Model& model, std::string_vie
   BatchModelInfo info = info_of(model);
   info.executor = "torch";
   info.device = where.str();
-  info.device_facts = facts_of(where);
+  info.device_facts = device_facts(where);
   info.precision = precision;
   info.raw_bytes = true;
   return std::make_unique<TorchModel>(std::move(info), std::move(network), where);

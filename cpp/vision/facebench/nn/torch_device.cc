@@ -21,4 +21,11 @@ c10::Device torch_device(std::string_view name) {
   return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(*index));
 }
 
+Json device_facts(c10::Device device) {
+  if (!device.is_cuda()) return nullptr;
+  const auto index = static_cast<std::size_t>(device.index());
+  return {{"name", cuda_devices().devices.at(index).name},
+          {"cudnn", at::detail::getCUDAHooks().versionCuDNN()}};
+}
+
 }  // namespace facebench

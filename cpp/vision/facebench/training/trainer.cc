@@ -446,6 +446,7 @@ class Trainer {
       manifest.content["processes_by_step"] = progress_.json().at("processes");
     manifest.circumstance = circumstance_of_this_process();
     manifest.circumstance["device"] = options_.device;
+    manifest.circumstance["card"] = device_facts(torch_device(options_.device));
     manifest.circumstance["data_threads"] = options_.data_threads;
     manifest.circumstance["resumed_at"] = started_at;
     manifest.circumstance["seconds"] = seconds;
