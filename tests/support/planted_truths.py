@@ -55,10 +55,10 @@ class WrongLabels:
         self.folder, self.names = folder, names
         person = np.arange(len(names)) // IMAGES
         wrong = rng.choice(PEOPLE, errors, replace=False)
-        self.wrong = {names[p * IMAGES + rng.integers(IMAGES)] for p in wrong}
+        wrong = [p * IMAGES + rng.integers(IMAGES) for p in wrong]
+        self.wrong = {names[i] for i in wrong}
         shown = person.copy()
-        for name in self.wrong:
-            i = names.index(name)
+        for i in wrong:  # not of the set, whose order is another one in each process
             shown[i] = (person[i] + 1 + rng.integers(PEOPLE - 1)) % PEOPLE
         centre = rng.normal(size=(PEOPLE, 16))
         self.values = centre[shown] + noise * rng.normal(size=(len(names), 16))

@@ -48,6 +48,14 @@ def test_right_labels_give_few_suspects(tmp_path):
     assert sum(s["evidence"] > 1 for s in found.suspects) <= 1
 
 
+def test_rounding_makes_no_suspect(tmp_path):
+    unsure = WrongLabels(tmp_path, noise=1.2)  # many are suspected until nothing is left of them
+    found = facebench.inspect(unsure.run, count=2000)
+    assert len(found.suspects) > 20
+    assert all(0 < s["against"] <= s["comparisons"] for s in found.suspects)
+    assert found.suspects[-1]["evidence"] > 1e-9
+
+
 def test_without_by_hand(planted, tmp_path):
     whole = planted.evaluate(interval="none")
     gone = planted.names[5]

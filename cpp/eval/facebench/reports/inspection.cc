@@ -160,6 +160,10 @@ std::vector<LabelSuspect> find_suspects(const ListedRun& list, const Pairs& pair
       s.against += against[i] > 0;
       if (worst == against.size() || against[i] > against[worst]) worst = i;
     }
+    if (s.against == 0) {  // what is left of the sum is rounding
+      *best = -INFINITY;
+      continue;
+    }
     s.worst = pairs.at(worst);
     const std::int32_t self = static_cast<std::int32_t>(u);
     const std::int32_t partner = list.units[list.units[0][worst] == self][worst];
