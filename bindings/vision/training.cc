@@ -252,6 +252,14 @@ void bind_training_runs(py::module_& m) {
                              named_image_shape(recipe.input, recipe.network_options)));
            }),
            py::arg("recipe"), py::arg("pack"), py::arg("exclude"))
+      .def(py::init([](const Recipe& recipe, const Array& images,
+                       const std::vector<std::int64_t>& labels) {
+             auto source = std::make_unique<const ImageArray>(array_images(images));
+             const TrainingSet set{source.get(), labels, array_hash(images)};
+             return std::make_unique<TrainingLoop>(recipe,
+                                                   OpenedTrainingSet{std::move(source), set});
+           }),
+           py::arg("recipe"), py::arg("images"), py::arg("labels"), py::keep_alive<1, 3>())
       .def_property_readonly("iterations", &TrainingLoop::iterations)
       .def_property_readonly("iterations_per_epoch", &TrainingLoop::iterations_per_epoch)
       .def_property_readonly("classes", &TrainingLoop::classes)

@@ -42,6 +42,8 @@ _ALL = (
     EngineEntry("pytorch-compiled", "PyTorch, torch.compile", "pytorch_engine", **_TORCH),
     EngineEntry("keras-tensorflow", "Keras 3 in TensorFlow", "keras_engine",
                 ("keras", "tensorflow"), fits=True),
+    EngineEntry("keras-tensorflow-tape", "the same by a loop over tf.GradientTape", "keras_engine",
+                ("keras", "tensorflow"), modes=("training",), fits=True),
     EngineEntry("keras-jax", "Keras 3 in JAX", "keras_engine", ("keras", "jax"),
                 file_needs=("tensorflow",), fits=True),
     EngineEntry("onnxruntime", "ONNX Runtime", "onnxruntime_engine", ("onnxruntime",),

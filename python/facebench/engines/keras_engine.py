@@ -9,11 +9,13 @@ from facebench.engines.keras_files import batches_of_files
 from facebench.engines.libraries import loaded_libraries, torch_libraries
 
 _keras = None
+_by_tape = False
 
 
 def load(name: str, threads: int) -> dict:
-    global _keras
-    backend = name.removeprefix("keras-")
+    global _keras, _by_tape
+    _, backend, *loop = name.split("-")
+    _by_tape = loop == ["tape"]
     os.environ["KERAS_BACKEND"] = backend
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     os.environ["JAX_PLATFORMS"] = os.environ.get("JAX_PLATFORMS", "")
@@ -359,6 +361,25 @@ def use_device(name):
     where.__enter__()
 
 
+def train_step(model, loss):
+    """A function of inputs and targets that makes a step of a compiled model and gives its loss:
+    Keras's own, or a loop over tf.GradientTape, written by hand and compiled to a graph.
+    ``loss``: what the model was compiled with, of targets and outputs."""
+    if not _by_tape:
+        return model.train_on_batch
+    import tensorflow
+
+    @tensorflow.function
+    def step(inputs, targets):
+        with tensorflow.GradientTape() as tape:
+            value = loss(targets, model(inputs, training=True))
+        gradients = tape.gradient(value, model.trainable_variables)
+        model.optimizer.apply(gradients, model.trainable_variables)
+        return value
+
+    return step
+
+
 def laid_out(images):
     """Images in NHWC; words as they are."""
     return np.ascontiguousarray(images.transpose(0, 2, 3, 1)) if images.ndim == 4 else images
@@ -391,18 +412,17 @@ class Engine(SteppedEngine):
         logits = head(self._embedder.output)
         head.set_weights([weights["head.weight"].T, weights["head.bias"]])
         self._model = keras.Model(self._embedder.input, logits)
-        self._model.compile(
-            optimizer=keras.optimizers.SGD(spec["lr"], spec["momentum"]),
-            loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-            jit_compile=jit,
-        )
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        optimizer = keras.optimizers.SGD(spec["lr"], spec["momentum"])
+        self._model.compile(optimizer=optimizer, loss=loss, jit_compile=jit)
+        self._train = train_step(self._model, loss)
 
     def infer(self, images):
         return np.asarray(self._embedder.predict_on_batch(laid_out(images)), np.float32)
 
     def losses(self, images, labels, steps):
         batch = laid_out(images)
-        return [float(self._model.train_on_batch(batch, labels)) for _ in range(steps)]
+        return [float(self._train(batch, labels)) for _ in range(steps)]
 
     def step(self, mark):
         batch = self._batch
@@ -410,7 +430,7 @@ class Engine(SteppedEngine):
             batch = next(self._files)
             mark("data")
         if self._training:
-            self._model.train_on_batch(*batch)
+            float(self._train(*batch))
         else:
             self._embedder.predict_on_batch(batch[0])
             mark("forward")

@@ -1,5 +1,7 @@
 """A recipe trained by Keras 3, in TensorFlow or JAX."""
 
+import math
+
 import numpy as np
 
 from facebench.engines import keras_engine
@@ -38,26 +40,46 @@ def _head(keras, spec, weights):
     return Head()
 
 
-def _sgd(keras, spec, names):
-    """The recipe's SGD: a decay and a factor of the rate for each parameter, either rule of
-    momentum (docs/training.md)."""
-    caffe = spec["momentum_rule"] == "caffe"
+def _optimizer(keras, spec, names):
+    """The recipe's SGD, with either rule of momentum, or its Adam (docs/training.md): a decay and a
+    factor of the rate for each parameter."""
+    ops, caffe = keras.ops, spec["momentum_rule"] == "caffe"
+    moments = ["mean", "square"] if spec["optimizer"] == "adam" else ["velocity"]
 
-    class Sgd(keras.optimizers.Optimizer):
+    class Optimizer(keras.optimizers.Optimizer):
         def build(self, variables):
             super().build(variables)
-            self.velocities = [self.add_variable_from_reference(v, "velocity") for v in variables]
+            self.kept = [
+                [self.add_variable_from_reference(v, name) for name in moments] for v in variables
+            ]
 
         def update_step(self, gradient, variable, learning_rate):
-            name, velocity = (kept[self._get_variable_index(variable)]
-                              for kept in (names, self.velocities))  # fmt: skip
+            index = self._get_variable_index(variable)
+            name, kept = names[index], self.kept[index]
             variable_rate = learning_rate * spec["rates"].get(name, 1.0)
             gradient = gradient + spec["decay"].get(name, 0.0) * variable
-            moved = spec["momentum"] * velocity + (variable_rate * gradient if caffe else gradient)
-            self.assign(velocity, moved)
-            self.assign_sub(variable, moved if caffe else variable_rate * moved)
+            if len(kept) == 2:
+                step = self.by_moments(gradient, kept) * variable_rate
+            else:
+                step = spec["momentum"] * kept[0] + (
+                    variable_rate * gradient if caffe else gradient
+                )
+                self.assign(kept[0], step)
+                step = step if caffe else variable_rate * step
+            self.assign_sub(variable, step)
 
-    return Sgd(learning_rate=spec["lr"])
+        def by_moments(self, gradient, kept):
+            taken = ops.cast(self.iterations + 1, gradient.dtype)
+            beta1, beta2 = spec["beta1"], spec["beta2"]
+            mean = beta1 * kept[0] + (1 - beta1) * gradient
+            square = beta2 * kept[1] + (1 - beta2) * ops.square(gradient)
+            self.assign(kept[0], mean)
+            self.assign(kept[1], square)
+            # 1 - beta to the power of the steps, without the digits that float32 would lose.
+            seen1, seen2 = (-ops.expm1(taken * math.log(beta)) for beta in (beta1, beta2))
+            return mean / seen1 / (ops.sqrt(square / seen2) + spec["eps"])
+
+    return Optimizer(learning_rate=spec["lr"])
 
 
 def _own_schedule(keras, spec):
@@ -77,8 +99,8 @@ def _own_schedule(keras, spec):
 
 class Fit:
     """Steps of a recipe; what ``spec["own"]`` names is Keras's own: its layers' initial values
-    (initializer), keras.optimizers.SGD, whose decay is not part of the gradient (optimizer), a
-    schedule of keras.optimizers.schedules (schedule)."""
+    (initializer), keras.optimizers' SGD or Adam, whose decay is not part of the gradient
+    (optimizer), a schedule of keras.optimizers.schedules (schedule)."""
 
     def __init__(self, spec, weights):
         keras, own_parts = keras_engine.keras_module(), spec["own"]
@@ -103,20 +125,27 @@ class Fit:
         names |= {self._head.values[n].path: f"head.{n}" for n in head_weights}
         rate = _own_schedule(keras, spec) if "schedule" in own_parts else spec["lr"]
         self._scheduled = "schedule" in own_parts
-        if "optimizer" in own_parts:
-            optimizer = keras.optimizers.SGD(
-                rate, spec["momentum"], weight_decay=spec["weight_decay"]
-            )
-        else:
-            optimizer = _sgd(
+        if "optimizer" not in own_parts:
+            optimizer = _optimizer(
                 keras, spec, [names.get(v.path) for v in self._model.trainable_variables]
             )
             if self._scheduled:
                 optimizer.learning_rate = rate
+        elif spec["optimizer"] == "adam":
+            moments = {"beta_1": spec["beta1"], "beta_2": spec["beta2"], "epsilon": spec["eps"]}
+            moments["weight_decay"] = spec["weight_decay"] or None
+            optimizer = keras.optimizers.Adam(rate, **moments)
+        else:
+            optimizer = keras.optimizers.SGD(
+                rate, spec["momentum"], weight_decay=spec["weight_decay"]
+            )
         self._model.compile(
             optimizer=optimizer,
             loss=lambda true, values: values,
             jit_compile=keras.backend.backend() == "jax",
+        )
+        self._train = keras_engine.train_step(
+            self._model, lambda true, values: keras.ops.mean(values)
         )
 
     def _variables(self):
@@ -124,16 +153,12 @@ class Fit:
         for node, layer in self._layers:
             yield from zip((f"network.{t}" for t in node["tensors"]), layer.weights, strict=True)
 
-    def steps(self, batches, rates) -> list[float]:
-        """The losses of the next steps. ``batches``: (images (N, C, H, W), classes (N))."""
-        losses = []
-        for (images, labels), rate in zip(batches, rates, strict=True):
-            if not self._scheduled:
-                self._model.optimizer.learning_rate = rate
-            inputs = [keras_engine.laid_out(images), labels.astype(np.int32)]
-            nothing = np.zeros(len(labels), np.float32)
-            losses.append(float(self._model.train_on_batch(inputs, nothing)))
-        return losses
+    def step(self, images, labels, rate) -> float:
+        """The loss of the next step, on images (N, C, H, W) of classes (N)."""
+        if not self._scheduled:
+            self._model.optimizer.learning_rate = rate
+        inputs = [keras_engine.laid_out(images), labels.astype(np.int32)]
+        return float(self._train(inputs, np.zeros(len(labels), np.float32)))
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The weights, by the names of the graph."""

@@ -9,28 +9,41 @@ from facebench.engines.heads import loss_of
 from facebench.engines.pytorch_engine import GraphModule
 
 
-class Sgd:
-    """The recipe's SGD: a decay and a factor of the rate for each parameter, either rule of
-    momentum (docs/training.md)."""
+class RecipeOptimizer:
+    """The recipe's SGD, with either rule of momentum, or its Adam (docs/training.md): a decay and a
+    factor of the rate for each parameter."""
 
     def __init__(self, parameters, spec):
-        self.momentum, self.caffe = spec["momentum"], spec["momentum_rule"] == "caffe"
+        self.spec, self.steps = spec, 0
         self.moved = [
-            (p, spec["decay"].get(n, 0.0), spec["rates"].get(n, 1.0), torch.zeros_like(p))
+            (p, spec["decay"].get(n, 0.0), spec["rates"].get(n, 1.0), torch.zeros_like(p),
+             torch.zeros_like(p))
             for n, p in parameters.items()
-        ]
+        ]  # fmt: skip
 
     @torch.no_grad()
     def step(self, rate):
-        for p, decay, factor, velocity in self.moved:
+        self.steps += 1
+        for p, decay, factor, velocity, squares in self.moved:
             gradient, own_rate = p.grad + decay * p, rate * factor
-            velocity.mul_(self.momentum).add_(gradient, alpha=own_rate if self.caffe else 1)
-            p.sub_(velocity, alpha=1 if self.caffe else own_rate)
+            if self.spec["optimizer"] == "adam":
+                self.move_by_moments(p, gradient, own_rate, velocity, squares)
+                continue
+            caffe = self.spec["momentum_rule"] == "caffe"
+            velocity.mul_(self.spec["momentum"]).add_(gradient, alpha=own_rate if caffe else 1)
+            p.sub_(velocity, alpha=1 if caffe else own_rate)
+
+    def move_by_moments(self, p, gradient, rate, mean, squares):
+        beta1, beta2 = self.spec["beta1"], self.spec["beta2"]
+        mean.lerp_(gradient, 1 - beta1)
+        squares.lerp_(gradient.square(), 1 - beta2)
+        root = (squares / (1 - beta2**self.steps)).sqrt() + self.spec["eps"]
+        p.sub_(mean / root, alpha=rate / (1 - beta1**self.steps))
 
 
 class Fit:
     """Steps of a recipe; what ``spec["own"]`` names is PyTorch's own: its initial values
-    (initializer), torch.optim.SGD with one decay for all (optimizer), a scheduler of
+    (initializer), torch.optim's SGD or Adam with one decay for all (optimizer), a scheduler of
     torch.optim.lr_scheduler that moves at the ends of epochs (schedule)."""
 
     def __init__(self, spec, weights):
@@ -51,13 +64,16 @@ class Fit:
                    for n in ("weight", "bias") if n in self._head}  # fmt: skip
         learned |= {n: p for n, p in self._module.tensors().items() if p.requires_grad}
         self._learned, self._steps = list(learned.values()), 0
-        if "optimizer" in own_parts:
-            decay = spec["weight_decay"]
-            self._sgd = torch.optim.SGD(
-                self._learned, spec["lr"], spec["momentum"], weight_decay=decay
-            )
+        self._own = self._of_recipe = None
+        if "optimizer" not in own_parts:
+            self._of_recipe = RecipeOptimizer(learned, spec)
+        elif spec["optimizer"] == "adam":
+            betas, more = (spec["beta1"], spec["beta2"]), {"weight_decay": spec["weight_decay"]}
+            self._own = torch.optim.Adam(self._learned, spec["lr"], betas, spec["eps"], **more)
         else:
-            self._sgd, self._recipe_sgd = None, Sgd(learned, spec)
+            self._own = torch.optim.SGD(
+                self._learned, spec["lr"], spec["momentum"], weight_decay=spec["weight_decay"]
+            )
         self._rate = _own_schedule(spec) if "schedule" in own_parts else None
 
     def _initialize(self):
@@ -69,34 +85,29 @@ class Fit:
         else:
             nn.init.xavier_uniform_(self._head["weight"])
 
-    def steps(self, batches, rates) -> list[float]:
-        """The losses of the next steps. ``batches``: (images (N, C, H, W), classes (N))."""
-        losses = []
-        for (images, labels), recipe_rate in zip(batches, rates, strict=True):
-            rate = recipe_rate if self._rate is None else self._rate(self._steps)
-            images = torch.from_numpy(images).to(self._device, memory_format=torch.channels_last)
-            hot = F.one_hot(torch.from_numpy(labels), len(self._head["weight"])).float()
-            features, steps_before = (
-                self._module(images).flatten(1),
-                torch.tensor(float(self._steps)),
-            )
-            values, state = loss_of(
-                torch, self._loss, features, hot.to(self._device), self._head, steps_before
-            )
-            loss = values.mean()
-            for p in self._learned:
-                p.grad = None
-            loss.backward()
-            if self._sgd is None:
-                self._recipe_sgd.step(rate)
-            else:
-                self._sgd.param_groups[0]["lr"] = rate
-                self._sgd.step()
-            for name, value in state.items():
-                self._head[name] = value.detach()
-            losses.append(loss.item())
-            self._steps += 1
-        return losses
+    def step(self, images, labels, recipe_rate) -> float:
+        """The loss of the next step, on images (N, C, H, W) of classes (N)."""
+        rate = recipe_rate if self._rate is None else self._rate(self._steps)
+        images = torch.from_numpy(images).to(self._device, memory_format=torch.channels_last)
+        hot = F.one_hot(torch.from_numpy(labels), len(self._head["weight"])).float()
+        features = self._module(images).flatten(1)
+        steps_before = torch.tensor(float(self._steps))
+        values, state = loss_of(
+            torch, self._loss, features, hot.to(self._device), self._head, steps_before
+        )
+        loss = values.mean()
+        for p in self._learned:
+            p.grad = None
+        loss.backward()
+        if self._own is None:
+            self._of_recipe.step(rate)
+        else:
+            self._own.param_groups[0]["lr"] = rate
+            self._own.step()
+        for name, value in state.items():
+            self._head[name] = value.detach()
+        self._steps += 1
+        return loss.item()
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The weights, by the names of the graph."""

@@ -147,7 +147,7 @@ class _Collected:
             cell["warnings"] = [
                 f"others used {100 * used['others']:.0f} % of the processors"
                 for used in (self.outcomes[job.key].result for job in jobs)
-                if used["busy"]
+                if used.get("busy")
             ]
         return cell | self._compared(cell, column, mean["mean"], "")
 

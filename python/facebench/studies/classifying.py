@@ -19,6 +19,7 @@ from facebench.core._files import read_json
 from facebench.io import read_manifest
 from facebench.reports import write_text
 from facebench.reports.trainings import read_training
+from facebench.studies.fitting import fit
 from facebench.studies.small_images import CLASSES, hold_out, read_small_images
 from facebench.studies.work import load_recipe
 from facebench.timing import ProcessMeter
@@ -48,10 +49,13 @@ def classify(folder, images, *, checkpoint=None, threads: int = 1) -> np.ndarray
     folder = Path(folder)
     state, _ = io.read_safetensors(checkpoint or checkpoints(folder)[-1])
     loss = read_manifest(folder / "run.json")["content"]["recipe"]["loss"]["name"]
-    model = _model_at(folder / "model.safetensors", state)
+    return _classes(_model_at(folder / "model.safetensors", state), state, loss, images, threads)
+
+
+def _classes(model, head, loss, images, threads):
     options = embedding.ExtractOptions(flip="none", normalization="none")
     features = embedding.extract(model, images, options, threads=threads).values
-    weight, bias = state["head.weight"], state.get("head.bias")
+    weight, bias = head["head.weight"], head.get("head.bias")
     if loss not in ("softmax", "center"):
         weight = weight / np.linalg.norm(weight, axis=1, keepdims=True)
     logits = features @ weight.T
@@ -72,12 +76,16 @@ def _model_at(path, state):
         return embedding.load_model(f"{folder}/model.safetensors")
 
 
-def train_point(request: dict) -> dict:
-    """Trains and tests as ``request`` says; returns the row's figures."""
+def _asked(request):
+    """The recipe of a request, its images, and those that are held out."""
     drawn = request["drawn"] or {}
     data = read_small_images(request["images"], request["root"], **drawn)
-    data, held_out = hold_out(data, **request["held_out"])
-    recipe = load_recipe(request)
+    return load_recipe(request), *hold_out(data, **request["held_out"])
+
+
+def train_point(request: dict) -> dict:
+    """Trains and tests as ``request`` says; returns the row's figures."""
+    recipe, data, held_out = _asked(request)
     batch, count = recipe.to_dict()["training"]["batch"], len(data.train[0])
     epochs, started, meter = [], time.perf_counter(), ProcessMeter()
     before = resource.getrusage(resource.RUSAGE_SELF)
@@ -116,21 +124,15 @@ def train_point(request: dict) -> dict:
         by_epoch.append([int(path.stem.rpartition("-")[2]) * batch / count, share])
         path.unlink()
     by_epoch.append([summary["iterations"] * batch / count, _accuracy(table)])
-    ends, seconds = [started, *epochs], (epochs[-1] if epochs else trained) - started
+    ends = [started, *epochs]
+    # Without what a training writes at its end: model, manifest, page.
+    seconds = (epochs[-1] if epochs else trained) - started
     share = 1 / (trained - started) / len(os.sched_getaffinity(0))
     return {
-        "accuracy": _accuracy(table),
+        **_figures(summary, seconds, np.diff(ends).tolist(), table, tested - trained),
+        "source": data.source,
         "accuracy_by_epoch": by_epoch,
         "validation_accuracy": _accuracy(classified(held_out)) if len(held_out[0]) else None,
-        "confusion": table.tolist(),
-        "loss": summary["loss"],
-        "iterations": summary["iterations"],
-        # Without what a training writes at its end: model, manifest, page.
-        "training_seconds": seconds,
-        "first_epoch_seconds": ends[1] - ends[0] if epochs else None,
-        "later_epoch_seconds": float(np.median(np.diff(ends)[1:])) if len(epochs) > 1 else None,
-        "testing_seconds": tested - trained,
-        "seconds_an_iteration": seconds / summary["iterations"],
         # Of the time of all processors that the process may use.
         "user": (after.ru_utime - before.ru_utime) * share,
         "system": (after.ru_stime - before.ru_stime) * share,
@@ -140,7 +142,55 @@ def train_point(request: dict) -> dict:
         "busy": used["busy"],
         "memory_mean": used["memory"]["average"],
         "memory_max": used["memory"]["peak"],
+    }
+
+
+def fit_point(request: dict) -> dict:
+    """The same by another framework. Its seconds are those of its steps; what its process takes of
+    the machine is not measured."""
+    recipe, data, held_out = _asked(request)
+    loss = recipe.to_dict()["loss"]["name"]
+    how = {key: request[key] for key in ("engine", "own", "threads", "device")}
+    done = fit(recipe, data.train, request["folder"], **how)
+    model = embedding.load_model(done["model"])
+
+    def classified(part):
+        labels = _classes(model, done["head"], loss, part[0], request["threads"])
+        return confusion_matrix(part[1], labels, CLASSES)
+
+    started = time.perf_counter()
+    table = classified(data.test)
+    testing = time.perf_counter() - started
+    ends = np.cumsum([0, *done["seconds"]])
+    epochs = np.diff(ends[:: round(done["iterations"] / done["epochs"])]).tolist()
+    return {
+        **_figures(done, float(ends[-1]), epochs, table, testing),
         "source": data.source,
+        "accuracy_by_epoch": [[done["epochs"], _accuracy(table)]],
+        "validation_accuracy": _accuracy(classified(held_out)) if len(held_out[0]) else None,
+        "versions": done["versions"],
+    }
+
+
+def _asked(request):
+    """The recipe of a request, its images, and those that are held out."""
+    drawn = request["drawn"] or {}
+    data = read_small_images(request["images"], request["root"], **drawn)
+    return load_recipe(request), *hold_out(data, **request["held_out"])
+
+
+def _figures(summary, seconds, epochs, table, testing):
+    """What is known whoever trained. ``epochs``: the seconds of each of them."""
+    return {
+        "accuracy": _accuracy(table),
+        "confusion": table.tolist(),
+        "loss": summary["loss"],
+        "iterations": summary["iterations"],
+        "training_seconds": seconds,
+        "seconds_an_iteration": seconds / summary["iterations"],
+        "first_epoch_seconds": epochs[0] if epochs else None,
+        "later_epoch_seconds": float(np.median(epochs[1:])) if len(epochs) > 1 else None,
+        "testing_seconds": testing,
     }
 
 
@@ -160,4 +210,6 @@ def _accuracy(table):
 
 if __name__ == "__main__":
     asked, answer = map(Path, sys.argv[1:])
-    write_text(answer, json.dumps(train_point(read_json(asked))))
+    request = read_json(asked)
+    point = fit_point if "engine" in request else train_point
+    write_text(answer, json.dumps(point(request)))

@@ -26,7 +26,6 @@ _PLAIN = {
     "training.sample_rate": 1,
     "training.patience": 0,
     "training.batch_norm_decay": None,
-    "optimizer.name": "sgd",
     "optimizer.nesterov": False,
     "optimizer.clip_norm": 0,
     "schedule.warmup": 0,
@@ -38,19 +37,22 @@ _PLAIN = {
 
 
 def fit(
-    recipe, pack, out, *, engine, own=(), exclude=None, threads=0, device="cpu", python=None
+    recipe, data, out, *, engine, own=(), exclude=None, threads=0, device="cpu", python=None
 ) -> dict:
     """Trains a recipe in another framework; fills the folder ``out`` with its model file.
 
-    The images, their order and variations, and the first weights are those of `training.train` with
-    the same recipe and seed, the layers are the framework's. ``own`` names what else is its own:
-    "initializer", "optimizer", "schedule". ``engine``: "pytorch", "keras-tensorflow" or
+    ``data``: a pack's path, or (images, labels) as for `training.train`. The images, their order
+    and variations, and the first weights are those of `training.train` with the same recipe and
+    seed, the layers are the framework's. ``own`` names what else is its own: "initializer",
+    "optimizer", "schedule". ``engine``: "pytorch", "keras-tensorflow", "keras-tensorflow-tape" or
     "keras-jax"; ``python``: the interpreter of an engine in an environment of its own, without it
     what FACEBENCH_ENGINE_PYTHON says. Returns what `training.train` does of model, iterations,
-    epochs, classes, images and loss (of the last epoch), with losses (of every step) and versions.
+    epochs, classes, images and loss (of the last epoch), with losses and seconds (of every step),
+    head (the loss's arrays by name) and versions.
 
     ValueError for what the engines do not do (losses but softmax, center, sphereface, cosface,
-    arcface; optimizers but SGD); facebench.Error where the engine is not installed or fails.
+    arcface; optimizers but SGD and Adam); facebench.Error where the engine is not installed, fails
+    or diverges.
 
     >>> import tempfile, facebench
     >>> from facebench import datasets, studies, training
@@ -74,7 +76,11 @@ def fit(
             f"interpreter that has it: {_ELSEWHERE}=.venv-engines/bin/python (make engines)"
         )
     python = python or (os.environ.get(_ELSEWHERE) if absent(engine) else None)
-    loop = full.TrainingLoop(recipe, pack, exclude)
+    if isinstance(data, tuple):
+        images, labels = data
+        loop = full.TrainingLoop(recipe, images, [int(label) for label in labels])
+    else:
+        loop = full.TrainingLoop(recipe, data, exclude)
     with tempfile.TemporaryDirectory() as folder, Worker(engine, threads, python) as worker:
         start, end = f"{folder}/start.safetensors", f"{folder}/end.safetensors"
         spec, tensors = _spec(recipe, loop, own, threads, device, folder), loop.tensors()
@@ -82,7 +88,7 @@ def fit(
         try:
             versions = worker.ask("load", threads=threads)
             worker.ask("begin_fit", spec=spec, weights=start)
-            losses = _fitted(worker, loop, folder)
+            losses, seconds = _fitted(worker, loop, folder)
             worker.ask("end_fit", out=end)
         except WorkerFailed as failed:
             raise Error(f"engine {engine}: {failed}") from None
@@ -99,6 +105,8 @@ def fit(
         "images": loop.images,
         "loss": float(np.mean(last)),
         "losses": losses,
+        "seconds": seconds,
+        "head": {n: t.numpy().copy() for n, t in tensors.items() if n.startswith("head.")},
         "versions": {"facebench": version("facebench"), **versions},
     }
 
@@ -115,18 +123,21 @@ def not_installed(engine: str) -> list[str]:
 
 
 def _fitted(worker, loop, folder):
-    """All steps; their losses."""
-    losses, paths = [], [f"{folder}/{part}.npz" for part in ("images", "labels")]
+    """All steps: their losses and seconds."""
+    losses, seconds = [], []
+    paths = [f"{folder}/{part}.npz" for part in ("images", "labels")]
     for first in range(0, loop.iterations, _STEPS):
         steps = range(first, min(first + _STEPS, loop.iterations))
         batches = [loop.next() for _ in steps]
         for path, parts in zip(paths, zip(*batches, strict=True), strict=True):
             np.savez(path, *(part.numpy() for part in parts))
         rates = [loop.learning_rate(k) for k in steps]
-        losses += worker.ask("fit_steps", images=paths[0], labels=paths[1], rates=rates)["losses"]
+        made = worker.ask("fit_steps", images=paths[0], labels=paths[1], rates=rates)
+        losses += made["losses"]
+        seconds += made["seconds"]
         if not np.isfinite(losses[-1]):
             raise Error(f"engine {worker.engine}: the training diverged by step {len(losses)}")
-    return losses
+    return losses, seconds
 
 
 def _checked(recipe, engine, own):
@@ -142,6 +153,10 @@ def _checked(recipe, engine, own):
     if settings["loss"]["name"] not in LOSSES:
         raise ValueError(
             f"engines have the losses {', '.join(LOSSES)}, not {settings['loss']['name']}"
+        )
+    if settings["optimizer"]["name"] not in ("sgd", "adam"):
+        raise ValueError(
+            f"optimizer.name: engines train with sgd and adam, not {settings['optimizer']['name']}"
         )
     for key, plain in _PLAIN.items():
         table, option = key.split(".")
@@ -169,10 +184,9 @@ def _spec(recipe, loop, own, threads, device, folder):
         "seed": settings["training"]["seed"],
         "threads": threads,
         "device": device,
-        "lr": optimizer["lr"],
-        "momentum": optimizer["momentum"],
-        "momentum_rule": optimizer["momentum_rule"],
-        "weight_decay": optimizer["weight_decay"],
+        "optimizer": optimizer["name"],
+        **{key: optimizer[key] for key in ("lr", "momentum", "momentum_rule", "weight_decay")},
+        **{key: optimizer[key] for key in ("beta1", "beta2", "eps")},
         "rates": {name: factor for name, (factor, _) in rules.items()},
         "decay": {name: decay for name, (_, decay) in rules.items()},
         "schedule": settings["schedule"],

@@ -159,19 +159,12 @@ class Plan:
 
     def _model(self, table, row, seed):
         recipe, how = _recipe(row, seed)
-        engine = _there(row.get("engine", "facebench"))
-        if lacking := [] if engine == "facebench" else not_installed(engine):
-            raise Missing(
-                f"needs {', '.join(lacking)}: make engines, and "
-                "FACEBENCH_ENGINE_PYTHON=.venv-engines/bin/python"
-            )
         request = {"trained": recipe.to_dict(), "seed": seed, "device": self._device(row)}
-        if engine != "facebench":
-            request |= {"engine": engine, "own": row.get("own", [])}
+        request |= _trainer(row)
         needs = {"pack": self._pack(row, _crop_size(recipe))}
         if row.get("without_test_people") or self.train.get(row["training_set"], {}).get("exclude"):
             needs["overlap"] = self._overlap(table, row)
-        by = "" if engine == "facebench" else f"-{engine}"
+        by = f"-{request['engine']}" if "engine" in request else ""
         return self._job("train", f"{recipe.id}-{row['training_set']}{by}", request, needs, how)
 
     def _run(self, table, row, column, seed):
@@ -232,6 +225,7 @@ class Plan:
             "seed": seed,
             "threads": int(row.get("threads", 1)),
             "device": self._device(row),
+            **_trainer(row),
         }
         return self._job("classify", row["name"], request, how=how)
 
@@ -264,6 +258,19 @@ class Plan:
             **row.get("options", {}),
         }
         return self._job("scale", row["network"], request)
+
+
+def _trainer(row):
+    """What a request says of the framework that trains; nothing of this library."""
+    engine = _there(row.get("engine", "facebench"))
+    if engine == "facebench":
+        return {}
+    if lacking := not_installed(engine):
+        raise Missing(
+            f"needs {', '.join(lacking)}: make engines, and "
+            "FACEBENCH_ENGINE_PYTHON=.venv-engines/bin/python"
+        )
+    return {"engine": engine, "own": row.get("own", [])}
 
 
 def _there(engine):

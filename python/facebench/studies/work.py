@@ -108,7 +108,7 @@ def train(request, needs, out, how):
     if "engine" in request:
         by = {"engine": request["engine"], "own": request["own"]}
         done = fit(recipe, crops, out / "train", **by, **where)
-        return {k: v for k, v in done.items() if k != "model"}
+        return {k: v for k, v in done.items() if k not in ("model", "head", "seconds")}
     done = training.train(
         recipe, crops, out / "train", resume=True, progress=how["progress"], **where
     )

@@ -232,6 +232,18 @@ def test_the_frameworks_recipes_train_on_their_images(recipe, images, tmp_path):
     assert cells(found, "accuracy")[0]["value"] >= 0 and np.sum(result["confusion"]) == 20
 
 
+def test_a_framework_trains_on_small_images(tmp_path):
+    """Its network is that of our training where nothing is its own, and so is what it says."""
+    engines = [{"engine": name} for name in ("facebench", "pytorch")]
+    found = facebench.study(study(engines, drawn=(100, 50)), out=tmp_path)
+    ours, theirs = (o.result for o in found.outcomes)
+    assert theirs["confusion"] == ours["confusion"]
+    assert theirs["loss"] == pytest.approx(ours["loss"], rel=1e-3)
+    assert theirs["iterations"] == ours["iterations"] > 0
+    assert theirs["training_seconds"] >= theirs["first_epoch_seconds"] > 0
+    assert "pytorch" not in ours.get("versions", {}) and "torch" in theirs["versions"]
+
+
 def test_axes_are_crossed():
     table = {"id": "t", "all": {"recipe": "lenet5.caffe", "images": "mnist"}}
     table["axes"] = {"training.batch": [8, 16], "threads": [1, 2]}
