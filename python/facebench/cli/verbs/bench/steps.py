@@ -11,24 +11,29 @@ Skip = option("First iterations, reported apart.", int, min=0)
 InputSize = option("Side of the input; left out: the network's own.", int, min=1)
 
 
-def step_options(own, size, device, setting):
-    """What both verbs say about a step. What no step has, but a network, is set of the network.
-    ``own``: names that are options of the verb's own."""
+# What is said otherwise than by its name with dashes.
+_SAID = {
+    **dict.fromkeys(("network", "networks"), "NETWORK"),
+    **dict.fromkeys(("batch", "batches"), "--batch"),
+    **{"mode": "--inference", "data": "--pack"},
+    **{"engines": "--engine", "pythons": "--python", "scalings": "--scaling"},
+}
+
+
+def with_settings(asked, size, setting):
+    """What a verb asks for, and beside it what --set says of the step; what no step has, but a
+    network, is of the network."""
     of_step, of_network = (
         {field["name"] for field in options.fields()}
         for options in (facebench.timing.StepOptions, facebench.nn.NetworkOptions)
     )
-    network_options = {"height": size, "width": size} if size else {}
-    step = {}
+    network_options, step = {"height": size, "width": size} if size else {}, {}
     for name, value in common.parse_assignments(setting).items():
-        if name in own:
-            raise ValueError(f"--set {name}: say --{name.replace('_', '-')}")
+        if name in asked or name in _SAID:
+            said = _SAID.get(name, f"--{name.replace('_', '-')}")
+            raise ValueError(f"--set {name}: say {said}")
         (network_options if name in of_network - of_step else step)[name] = value
-    return {
-        "network_options": network_options,
-        "device": common.check_device(device),
-        **step,
-    }
+    return {**asked, "network_options": network_options, **step}
 
 
 @bench(
@@ -62,19 +67,18 @@ def step(
     """Time of an iteration and of its parts. Any network, batch size, input and engine."""
     from facebench.engines import ENGINES
 
-    engines = options.pop("engines")
-    result = facebench.timing.bench_step(
-        network,
-        batches=numbers(options.pop("batches"), "batch"),
-        engines=list(ENGINES) if engines == "all" else engines.split(","),
-        mode="inference" if inference else "training",
-        memory_limit=byte_size(memory_limit),
-        pythons={k: str(v) for k, v in common.parse_assignments(python).items()},
-        seed=seed,
-        threads=numbers(threads, "threads"),
-        **options,
-        **step_options({*options, "batch", "seed", "threads", "device"}, size, device, setting),
-    )
+    engines = options["engines"]
+    asked = options | {
+        "batches": numbers(options["batches"], "batch"),
+        "engines": list(ENGINES) if engines == "all" else engines.split(","),
+        "mode": "inference" if inference else "training",
+        "memory_limit": byte_size(memory_limit),
+        "pythons": {k: str(v) for k, v in common.parse_assignments(python).items()},
+        "seed": seed,
+        "threads": numbers(threads, "threads"),
+        "device": common.check_device(device),
+    }
+    result = facebench.timing.bench_step(network, **with_settings(asked, size, setting))
     return result, network[0] if len(network) == 1 else "networks"
 
 
@@ -103,12 +107,11 @@ def scale(
     **options,
 ):
     """What more processes bring. Weak and strong scaling, equation 6, time to an accuracy."""
-    result = facebench.timing.bench_scale(
-        network,
-        processes=numbers(options.pop("processes"), "processes"),
-        scalings=options.pop("scalings").split(","),
-        threads=threads,
-        **options,
-        **step_options({*options, "threads", "device"}, size, device, setting),
-    )
+    asked = options | {
+        "processes": numbers(options["processes"], "processes"),
+        "scalings": options["scalings"].split(","),
+        "threads": threads,
+        "device": common.check_device(device),
+    }
+    result = facebench.timing.bench_scale(network, **with_settings(asked, size, setting))
     return result, network
