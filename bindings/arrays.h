@@ -67,6 +67,16 @@ py::array_t<T, py::array::c_style> whole_array(const py::object& values, const c
   return to_numpy(whole_numbers<T>(array, name));
 }
 
+// An array of its own with the vector's values.
+template <class T>
+py::array copy_of(const std::vector<T>& values) {
+  return to_numpy(std::vector<T>(values));
+}
+template <class T>
+py::array copy_of(const std::vector<T>& values, std::vector<py::ssize_t> shape) {
+  return to_numpy(std::vector<T>(values), std::move(shape));
+}
+
 // A read-only view of memory that belongs to `owner`, which it keeps alive.
 template <class T>
 py::array view_of(const py::object& owner, const T* data, std::vector<py::ssize_t> shape) {

@@ -16,8 +16,11 @@ void bind_core(pybind11::module_& m);
 void bind_io(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
 void bind_protocols(pybind11::module_& m);
-void bind_published(pybind11::module_& m);       // a part of bind_protocols
-void bind_pickled_result(pybind11::module_& m);  // a part of bind_protocols
+void bind_trials(pybind11::module_& m);           // a part of bind_protocols
+void bind_result(pybind11::module_& m);           // a part of bind_protocols
+void bind_protocol_tables(pybind11::module_& m);  // a part of bind_protocols
+void bind_published(pybind11::module_& m);        // a part of bind_protocols
+void bind_pickled_result(pybind11::module_& m);   // a part of bind_protocols
 void bind_reports(pybind11::module_& m);
 
 void bind_images(pybind11::module_& m);
