@@ -11,7 +11,10 @@ imports no torch, so that an engine may live in an environment of its own.
 True
 """
 
+import os
+import subprocess
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 
 MODES = ("training", "inference")
@@ -52,6 +55,29 @@ _ALL = (
 ENGINES = {entry.name: entry for entry in _ALL}
 
 
+# An interpreter with the engines that this environment lacks.
+_ELSEWHERE = "FACEBENCH_ENGINE_PYTHON"
+
+
 def absent(name: str) -> list[str]:
-    """The packages that an engine needs and this environment lacks."""
+    """The packages that an engine needs and neither this environment has nor that of the
+    interpreter that FACEBENCH_ENGINE_PYTHON names."""
+    lacking, python = _absent_here(name), elsewhere(name)
+    return _absent_at(python, *lacking) if python else lacking
+
+
+def elsewhere(name: str) -> str | None:
+    """The interpreter that FACEBENCH_ENGINE_PYTHON names, where this environment lacks an
+    engine."""
+    return os.environ.get(_ELSEWHERE) if _absent_here(name) else None
+
+
+def _absent_here(name):
     return [module for module in ENGINES[name].needs if find_spec(module) is None]
+
+
+@cache
+def _absent_at(python, *modules):
+    look = f"import importlib.util as u; print(*(m for m in {modules} if not u.find_spec(m)))"
+    process = subprocess.run([python, "-c", look], capture_output=True, text=True)
+    return process.stdout.split() if process.returncode == 0 else list(modules)

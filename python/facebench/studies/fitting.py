@@ -1,7 +1,6 @@
 """A recipe trained by another framework: the steps are its, images and model file are ours."""
 
 import os
-import subprocess
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +14,6 @@ from facebench.io import read_safetensors, write_safetensors
 
 # What of a training may be the framework's own.
 OWN = ("initializer", "optimizer", "schedule")
-_ELSEWHERE = "FACEBENCH_ENGINE_PYTHON"  # an interpreter with the engines that this one lacks
 _STEPS = 16  # of batches that travel together
 # What a recipe must say, for no engine does anything else.
 _PLAIN = {
@@ -70,12 +68,12 @@ def fit(
 
     recipe = training.load_recipe(recipe) if isinstance(recipe, (str, os.PathLike)) else recipe
     own, out = _checked(recipe, engine, own), Path(out)
-    if not python and (lacking := not_installed(engine)):
+    if not python and (lacking := absent(engine)):
         raise Error(
             f"engine {engine}: not installed: {', '.join(lacking)}. Install it, or name an "
-            f"interpreter that has it: {_ELSEWHERE}=.venv-engines/bin/python (make engines)"
+            "interpreter that has it: FACEBENCH_ENGINE_PYTHON=.venv-engines/bin/python (make "
+            "engines)"
         )
-    python = python or (os.environ.get(_ELSEWHERE) if absent(engine) else None)
     if isinstance(data, tuple):
         images, labels = data
         loop = full.TrainingLoop(recipe, images, [int(label) for label in labels])
@@ -109,17 +107,6 @@ def fit(
         "head": {n: t.numpy().copy() for n, t in tensors.items() if n.startswith("head.")},
         "versions": {"facebench": version("facebench"), **versions},
     }
-
-
-def not_installed(engine: str) -> list[str]:
-    """What an engine needs and neither this environment has nor the one that
-    FACEBENCH_ENGINE_PYTHON names."""
-    lacking = absent(engine)
-    if not lacking or _ELSEWHERE not in os.environ:
-        return lacking
-    look = f"import importlib.util as u; print(*(m for m in {lacking} if not u.find_spec(m)))"
-    process = subprocess.run([os.environ[_ELSEWHERE], "-c", look], capture_output=True, text=True)
-    return process.stdout.split() if process.returncode == 0 else lacking
 
 
 def _fitted(worker, loop, folder):

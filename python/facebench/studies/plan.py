@@ -6,11 +6,11 @@ from pathlib import Path
 
 from facebench.core import cuda_devices
 from facebench.core._arguments import did_you_mean
+from facebench.engines import absent
 from facebench.io import sha256_file
 from facebench.protocols import load_protocol
 from facebench.studies.description import Study
 from facebench.studies.engine import Job
-from facebench.studies.fitting import not_installed
 
 # Drawn test sets, by the layout of their lists: the protocols that each serves, people, images of
 # each. Sizes as in the demo: seconds, and still able to tell one system from another.
@@ -265,7 +265,7 @@ def _trainer(row):
     engine = _there(row.get("engine", "facebench"))
     if engine == "facebench":
         return {}
-    if lacking := not_installed(engine):
+    if lacking := absent(engine):
         raise Missing(
             f"needs {', '.join(lacking)}: make engines, and "
             "FACEBENCH_ENGINE_PYTHON=.venv-engines/bin/python"

@@ -20,7 +20,7 @@ from facebench import core
 from facebench._torch import full
 from facebench.core._arguments import check_numbers, did_you_mean, mapping
 from facebench.core._progress import stage
-from facebench.engines import ENGINES, INPUTS, absent
+from facebench.engines import ENGINES, INPUTS, absent, elsewhere
 from facebench.engines.engine import needed_nodes, noise
 from facebench.timing.workers import Worker, WorkerFailed
 
@@ -91,7 +91,8 @@ def bench_step(
     take longer (0: no limit). ``memory_limit``: bytes of address space that an engine may take
     beyond what it holds once loaded (0: no limit). ``limit``: seconds after which an engine that
     prepares is given up. ``pythons``: interpreters of engines that live in an environment of their
-    own, {engine: path}. ``step``: fields of `StepOptions`.
+    own, {engine: path}; else that which FACEBENCH_ENGINE_PYTHON names. ``step``: fields of
+    `StepOptions`.
 
     The result's ``rows`` have a ``status``: ok, out_of_memory, timeout, failed, differs (the
     outputs are not those of this library; nothing was timed) or absent. ValueError for unknown
@@ -173,7 +174,8 @@ def _why_not(engine, job, pythons):
         if job["input"] not in INPUTS:
             return f"has no input '{job['input']}' (but {', '.join(INPUTS)})"
         lacking = [n for n in entry.file_needs if not find_spec(n)]
-        if job["input"] == "files" and engine not in pythons and lacking:
+        here = engine not in pythons and not elsewhere(engine)
+        if job["input"] == "files" and here and lacking:
             return f"reads files with {', '.join(lacking)}, which is not installed"
         if job["network_options"].get("auxiliary") == 1 and job["mode"] == "training":
             return "trains without auxiliary classifiers"

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import facebench
+from facebench.engines import elsewhere
 
 # A shell that exports these halves the speed of OpenBLAS in every framework that uses it.
 _UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
@@ -39,7 +40,7 @@ class Worker:
     """One engine in a process of its own, with ``threads`` threads.
 
     ``python``: the interpreter, for an engine that is installed in an environment of its own, or
-    the folder of that environment.
+    the folder of that environment; else what FACEBENCH_ENGINE_PYTHON names, if this one lacks it.
     """
 
     def __init__(self, engine, threads=0, python=None):
@@ -50,7 +51,7 @@ class Worker:
                 k: str(threads)
                 for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
             }
-        python = Path(python or sys.executable)
+        python = Path(python or elsewhere(engine) or sys.executable)
         if os.path.isdir(python):
             python = python / "bin" / "python"
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close())

@@ -11,9 +11,8 @@ pytest.importorskip("facebench._full")
 
 import facebench
 from facebench import datasets, embedding, studies, training
-from facebench.engines import ENGINES
+from facebench.engines import ENGINES, absent
 from facebench.engines.heads import LOSSES
-from facebench.studies.fitting import not_installed
 
 FITTING = [name for name, entry in ENGINES.items() if entry.fits]
 SMALL = {"batch": 16, "epochs": 2, "embedding": 16, "channel_multiplier": 0.25, "lr": 0.05}
@@ -50,7 +49,7 @@ def ours(pack, tmp_path_factory):
 
 
 def fitted(engine, loss, pack, out, own=(), **changes):
-    if lacking := not_installed(engine):
+    if lacking := absent(engine):
         pytest.skip(f"{engine} needs {', '.join(lacking)}")
     return studies.fit(recipe(loss, **changes), pack, out, engine=engine, own=own, threads=1)
 

@@ -15,7 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from facebench import nn, timing  # noqa: E402
+from facebench import engines, nn, timing  # noqa: E402
 from facebench.engines import libraries  # noqa: E402
 from facebench.engines import worker as worker_module  # noqa: E402
 from facebench.timing.results import markdown, sections  # noqa: E402
@@ -308,6 +308,22 @@ def test_engines_are_fed_by_their_own_loaders(engine, mode, tmp_path):
     pack = small_step(engines=[engine], mode=mode, pythons=pythons, input="pack", path="a.h5")
     assert pack["rows"][0]["status"] == "absent"
     assert "no input 'pack'" in pack["rows"][0]["message"]
+
+
+def test_engines_are_looked_for_elsewhere(tmp_path, monkeypatch):
+    """A stand-in for the other interpreter says what it lacks; what is here is not asked for."""
+    gone = engines.EngineEntry("gone", "", "keras_engine", ("numpy", "not_here", "nor_this"))
+    monkeypatch.setitem(engines.ENGINES, "gone", gone)
+    assert engines.absent("gone") == ["not_here", "nor_this"]
+    assert engines.elsewhere("gone") is None
+    for answer, lacking in (("echo nor_this", ["nor_this"]), ("exit 1", ["not_here", "nor_this"])):
+        other = tmp_path / answer[:4]
+        other.write_text(f"#!/bin/sh\n{answer}\n")
+        other.chmod(0o755)
+        monkeypatch.setenv("FACEBENCH_ENGINE_PYTHON", str(other))
+        assert engines.absent("gone") == lacking
+        assert engines.elsewhere("gone") == str(other)
+        assert engines.elsewhere("pytorch") is None
 
 
 @pytest.mark.parametrize("threads", [0, 2])
