@@ -21,7 +21,8 @@ from facebench.timing.workers import Worker  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
 
 OTHER = os.environ.get("FACEBENCH_ENGINE_PYTHON")
-OTHERS = [name for name in ENGINES if name not in ("facebench", "pytorch-compiled")]
+# The others build the graph as one of these does.
+OTHERS = ["pytorch", "keras-tensorflow", "keras-jax", "onnxruntime"]
 # Large ones made of the same blocks as alexnet_v1 with resnet18, iresnet50 and sphereface36.
 LARGE = ("vgg16", "vgg16_bn", "resnet101", "alexnet_s", "iresnet100", "sphereface64", "vit_b")
 # What ONNX Runtime computes of a network is held by nn/test_networks.py, but for those that are
