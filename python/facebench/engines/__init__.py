@@ -79,5 +79,8 @@ def _absent_here(name):
 @cache
 def _absent_at(python, *modules):
     look = f"import importlib.util as u; print(*(m for m in {modules} if not u.find_spec(m)))"
-    process = subprocess.run([python, "-c", look], capture_output=True, text=True)
+    try:
+        process = subprocess.run([python, "-c", look], capture_output=True, text=True)
+    except OSError:  # it is not there, or cannot be run
+        return list(modules)
     return process.stdout.split() if process.returncode == 0 else list(modules)

@@ -15,23 +15,26 @@ class RecipeOptimizer:
 
     def __init__(self, parameters, spec):
         self.spec, self.steps = spec, 0
-        self.moved = [
-            (p, spec["decay"].get(n, 0.0), spec["rates"].get(n, 1.0), torch.zeros_like(p),
-             torch.zeros_like(p))
-            for n, p in parameters.items()
-        ]  # fmt: skip
+        self.rules = [
+            (p, spec["decay"].get(n, 0.0), spec["rates"].get(n, 1.0)) for n, p in parameters.items()
+        ]
+        moments = 2 if spec["optimizer"] == "adam" else 1
+        self.moments = [[torch.zeros_like(p) for _ in range(moments)] for p in parameters.values()]
 
     @torch.no_grad()
     def step(self, rate):
         self.steps += 1
-        for p, decay, factor, velocity, squares in self.moved:
+        for (p, decay, factor), moments in zip(self.rules, self.moments, strict=True):
             gradient, own_rate = p.grad + decay * p, rate * factor
-            if self.spec["optimizer"] == "adam":
-                self.move_by_moments(p, gradient, own_rate, velocity, squares)
-                continue
-            caffe = self.spec["momentum_rule"] == "caffe"
-            velocity.mul_(self.spec["momentum"]).add_(gradient, alpha=own_rate if caffe else 1)
-            p.sub_(velocity, alpha=1 if caffe else own_rate)
+            if len(moments) == 2:
+                self.move_by_moments(p, gradient, own_rate, *moments)
+            else:
+                self.move_by_momentum(p, gradient, own_rate, *moments)
+
+    def move_by_momentum(self, p, gradient, rate, velocity):
+        caffe = self.spec["momentum_rule"] == "caffe"
+        velocity.mul_(self.spec["momentum"]).add_(gradient, alpha=rate if caffe else 1)
+        p.sub_(velocity, alpha=1 if caffe else rate)
 
     def move_by_moments(self, p, gradient, rate, mean, squares):
         beta1, beta2 = self.spec["beta1"], self.spec["beta2"]

@@ -324,6 +324,8 @@ def test_engines_are_looked_for_elsewhere(tmp_path, monkeypatch):
         assert engines.absent("gone") == lacking
         assert engines.elsewhere("gone") == str(other)
         assert engines.elsewhere("pytorch") is None
+    monkeypatch.setenv("FACEBENCH_ENGINE_PYTHON", str(tmp_path / "nothing"))
+    assert engines.absent("gone") == ["not_here", "nor_this"]
 
 
 @pytest.mark.parametrize("threads", [0, 2])
