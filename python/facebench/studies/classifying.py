@@ -19,7 +19,7 @@ from facebench.core._files import read_json
 from facebench.io import read_manifest
 from facebench.reports import write_text
 from facebench.reports.trainings import read_training
-from facebench.studies.fitting import fit
+from facebench.studies.fitting import Diverged, fit
 from facebench.studies.small_images import CLASSES, hold_out, read_small_images
 from facebench.studies.work import load_recipe
 from facebench.timing import ProcessMeter
@@ -151,7 +151,10 @@ def fit_point(request: dict) -> dict:
     recipe, data, held_out = _asked(request)
     loss = recipe.to_dict()["loss"]["name"]
     how = {key: request[key] for key in ("engine", "own", "threads", "device")}
-    done = fit(recipe, data.train, request["folder"], **how)
+    try:
+        done = fit(recipe, data.train, request["folder"], **how)
+    except Diverged as error:
+        return {"diverged": str(error), "source": data.source}
     model = embedding.load_model(done["model"])
 
     def classified(part):
@@ -170,13 +173,6 @@ def fit_point(request: dict) -> dict:
         "validation_accuracy": _accuracy(classified(held_out)) if len(held_out[0]) else None,
         "versions": done["versions"],
     }
-
-
-def _asked(request):
-    """The recipe of a request, its images, and those that are held out."""
-    drawn = request["drawn"] or {}
-    data = read_small_images(request["images"], request["root"], **drawn)
-    return load_recipe(request), *hold_out(data, **request["held_out"])
 
 
 def _figures(summary, seconds, epochs, table, testing):

@@ -34,6 +34,10 @@ _PLAIN = {
 }
 
 
+class Diverged(Error):
+    """A loss of another framework's training is not finite."""
+
+
 def fit(
     recipe, data, out, *, engine, own=(), exclude=None, threads=0, device="cpu", python=None
 ) -> dict:
@@ -123,7 +127,7 @@ def _fitted(worker, loop, folder):
         losses += made["losses"]
         seconds += made["seconds"]
         if not np.isfinite(losses[-1]):
-            raise Error(f"engine {worker.engine}: the training diverged by step {len(losses)}")
+            raise Diverged(f"engine {worker.engine}: the training diverged by step {len(losses)}")
     return losses, seconds
 
 

@@ -244,6 +244,12 @@ def test_a_framework_trains_on_small_images(tmp_path):
     assert "pytorch" not in ours.get("versions", {}) and "torch" in theirs["versions"]
 
 
+def test_a_framework_that_diverges_is_a_cell(tmp_path):
+    rows = [{"engine": "pytorch", "training.iterations": 10, "optimizer.lr": 1000}]
+    found = facebench.study(study(rows, drawn=(40, 20)), out=tmp_path)
+    assert "engine pytorch: the training diverged by step" in cells(found, "accuracy")[0]["why"]
+
+
 def test_axes_are_crossed():
     table = {"id": "t", "all": {"recipe": "lenet5.caffe", "images": "mnist"}}
     table["axes"] = {"training.batch": [8, 16], "threads": [1, 2]}
