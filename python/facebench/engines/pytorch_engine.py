@@ -319,5 +319,18 @@ class Engine(SteppedEngine):
         self._wait()
 
 
+class ParallelEngine(Engine):
+    """One of several processes of a torch.distributed group, which average their gradients as
+    DistributedDataParallel does; ``spec["batch"]`` is this one's share."""
+
+    def __init__(self, spec, weights, group):
+        super().__init__(spec, weights)
+        devices = [self._device] if self._device.type == "cuda" else None
+        self._module, self._head = (
+            nn.parallel.DistributedDataParallel(part, device_ids=devices, process_group=group)
+            for part in (self._module, self._head)
+        )
+
+
 def _nothing(phase):
     pass

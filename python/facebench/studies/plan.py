@@ -11,6 +11,7 @@ from facebench.io import sha256_file
 from facebench.protocols import load_protocol
 from facebench.studies.description import Study
 from facebench.studies.engine import Job
+from facebench.timing.scale import ENGINES as PARALLEL_ENGINES
 
 # Drawn test sets, by the layout of their lists: the protocols that each serves, people, images of
 # each. Sizes as in the demo: seconds, and still able to tell one system from another.
@@ -246,13 +247,17 @@ class Plan:
         return self._job("step", f"{row['network']}-{row.get('batch', 16)}", request)
 
     def _scale(self, row):
-        if row.get("engine", "facebench") != "facebench":
-            title = NOT_ENGINES.get(row["engine"], row["engine"])
-            raise Missing(f"needs several processes of {title}; facebench starts its own alone")
+        engine = row.get("engine", "facebench")
+        if engine not in PARALLEL_ENGINES:
+            raise Missing(
+                f"needs several processes of {NOT_ENGINES.get(engine, engine)}; those of "
+                f"{' and '.join(PARALLEL_ENGINES)} alone are started"
+            )
         request = {
             "network": row["network"],
             "processes": row["processes"],
             "scalings": ["weak"],
+            "engines": [engine],
             "batch": row.get("batch", 16),
             "device": self._device(row),
             **row.get("options", {}),

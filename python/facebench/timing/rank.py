@@ -7,15 +7,20 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+import torch
+
 from facebench import nn, training
 from facebench._torch import full
+from facebench.core import Error
 from facebench.core._files import read_json
 
 
 def steps(job, group, device):
     options = full.StepOptions(**{**job["step"], "device": device})
-    network = nn.NetworkOptions(**job["network_options"])
-    bench = full.StepBench(options, network, {}, group)
+    bench = full.StepBench(options, nn.NetworkOptions(**job["network_options"]), {}, group)
+    if job["engine"] == "pytorch":
+        bench = in_pytorch(job, bench, group, device)
     warm = bench.run(job["skip"])["iteration"] if job["skip"] else []
     rounds, phases = [], {}
     for _ in range(job["rounds"]):
@@ -23,13 +28,38 @@ def steps(job, group, device):
         rounds.append(times["iteration"])
         for phase, values in times["phases"].items():
             phases.setdefault(phase, []).extend(values)
-    return {
-        "warm": warm,
-        "rounds": rounds,
-        "phases": phases,
-        "data_alone": bench.data_alone(),
-        "aggregate_alone": bench.aggregate_alone(),
+    measured = {"warm": warm, "rounds": rounds, "phases": phases}
+    if job["engine"] == "facebench":
+        alone = {"data_alone": bench.data_alone(), "aggregate_alone": bench.aggregate_alone()}
+        measured |= alone
+    return measured
+
+
+def in_pytorch(job, ours, group, device):
+    """The same steps by PyTorch: outputs and the first losses of this process's share are ours,
+    or it is not timed."""
+    from facebench.engines import pytorch_engine
+    from facebench.engines.engine import noise
+    from facebench.timing.step import agrees, graph_dict, said_of
+
+    step = job["step"]
+    pytorch_engine.load("pytorch", step["threads"])
+    spec = {**step, "device": device, "batch": step["batch"] // (group.size() if group else 1)}
+    spec |= {"network_options": job["network_options"]}
+    spec["graph"] = graph_dict(step["network"], job["network_options"])
+    weights = {n: t.detach().cpu().float().numpy() for n, t in ours.tensors().items()}
+    theirs = pytorch_engine.ParallelEngine(spec, weights, group)
+    images, labels = noise(spec)
+    pixels, classes = torch.from_numpy(images), torch.from_numpy(labels)
+    wanted = ours.infer(pixels).numpy(), ours.losses(pixels, classes, 3)
+    outputs, losses = theirs.infer(images), theirs.losses(images, labels, 3)
+    differences = {
+        "outputs": float(np.abs(outputs - wanted[0]).max() / np.abs(wanted[0]).max()),
+        "losses": [abs(a - b) / abs(a) for a, b in zip(wanted[1], losses, strict=True)],
     }
+    if not agrees(differences, step["precision"]):
+        raise Error(f"engine pytorch: {said_of(differences)}")
+    return theirs
 
 
 def accuracy(job, group, device):

@@ -1,6 +1,7 @@
 """``bench_scale``: several processes that train together, and what each doubling brings.
 
-The processes are started by torchrun; they average their gradients over Gloo (CPU) or NCCL (CUDA).
+The processes are started by torchrun; they average their gradients over Gloo (CPU) or NCCL (CUDA),
+the library's own or PyTorch's DistributedDataParallel.
 Weak scaling: each process keeps its batch. Strong scaling: all of them share one batch.
 """
 
@@ -19,12 +20,15 @@ from facebench.core._progress import stage
 from facebench.timing.step import model_of, rate_of
 from facebench.timing.workers import child_environment
 
+ENGINES = ("facebench", "pytorch")
+
 
 def bench_scale(
     network="resnet50",
     *,
     processes=(1, 2),
     scalings=("weak", "strong"),
+    engines=("facebench",),
     batch=16,
     iterations=32,
     rounds=5,
@@ -40,12 +44,13 @@ def bench_scale(
 ):
     """Time training steps of 1, 2, 4 ... processes; a dict that `write_bench` writes.
 
-    ``batch``: of each process (weak), of all together (strong). ``threads`` (a field of
-    `StepOptions`) are those of each process; 0: the processors shared among the largest number of
-    processes, so that every row has the same. ``accuracy``: also train ``recipe`` on ``data`` (as
-    for `facebench.training.train`, a pack) with ``seeds`` seeds, and say after how many seconds the
-    training accuracy was reached. ValueError for numbers that are not doubled each time, or a batch
-    that cannot be shared.
+    ``engines``: "facebench", "pytorch" (DistributedDataParallel; softmax on noise alone), or both;
+    outputs and first losses are compared first. ``batch``: of each process (weak), of all together
+    (strong). ``threads`` (a field of `StepOptions`) are those of each process; 0: the processors
+    shared among the largest number of processes, so that every row has the same. ``accuracy``: also
+    train ``recipe`` on ``data`` (as for `facebench.training.train`, a pack) with ``seeds`` seeds,
+    and say after how many seconds the training accuracy was reached. ValueError for numbers that
+    are not doubled each time, or a batch that cannot be shared.
     """
     check_numbers(
         batch=batch, iterations=iterations, rounds=rounds, skip=skip, limit=limit, seeds=seeds
@@ -54,6 +59,12 @@ def bench_scale(
     processes, scalings = sorted(processes), list(scalings)
     if not processes or processes[0] < 1 or sorted(set(processes)) != processes:
         raise ValueError("processes: numbers of processes, each once")
+    engines = [engines] if isinstance(engines, str) else list(engines)
+    for engine in engines:
+        if engine not in ENGINES:
+            raise ValueError(
+                f"engine '{engine}' trains in one process (in several: {', '.join(ENGINES)})"
+            )
     for scaling in scalings:
         if scaling not in ("weak", "strong"):
             raise ValueError(f"unknown scaling '{scaling}' (known: weak, strong)")
@@ -62,22 +73,26 @@ def bench_scale(
     if accuracy is not None and (recipe is None or data is None):
         raise ValueError("time to accuracy needs a recipe and a pack")
     options = full.StepOptions(network=network, mode="training", batch=batch, **step)
+    if engines != ["facebench"] and (options.loss != "softmax" or options.input != "synthetic"):
+        raise ValueError("engine pytorch: it trains with softmax and the input synthetic alone")
     allowed = full.machine_facts()["cpu"]["allowed"]
     threads = options.threads or max(allowed // max(processes), 1)
     rows, times = [], []
-    work = [(s, p) for s in scalings for p in processes]
+    work = [(s, p, e) for s in scalings for p in processes for e in engines]
     with stage(progress, "scaling", len(work), "measurements") as moved:
-        for i, (scaling, count) in enumerate(work):
+        for i, (scaling, count, engine) in enumerate(work):
             total = batch * count if scaling == "weak" else batch
             job = {
                 "what": "step",
+                "engine": engine,
                 "step": {**options.to_dict(), "threads": threads, "batch": total},
                 "network_options": network_options,
                 "iterations": iterations,
                 "rounds": rounds,
                 "skip": skip,
             }
-            rows.append(_step_row(scaling, count, total, _launch(job, count, limit), skip))
+            row = _step_row(scaling, count, total, _launch(job, count, limit), skip)
+            rows.append({"engine": engine, **row})
             moved(i + 1, f"{scaling}, {count} processes")
         if accuracy is not None:
             times = [
@@ -93,6 +108,7 @@ def bench_scale(
             "threads": threads,
             "processes": processes,
             "scalings": scalings,
+            "engines": engines,
             "iterations": iterations,
             "rounds": rounds,
             "skip": skip,
@@ -155,7 +171,9 @@ def _step_row(scaling, count, total, measured, skip):
         **rate,
         "repeat_spread": full.repeat_spread([statistics.median(t) for t in measured["rounds"]]),
         "phases": waited,
-        "model": model_of(measured, compute, rate["seconds"]["mean"]),
+        "model": model_of(measured, compute, rate["seconds"]["mean"])
+        if "data_alone" in measured
+        else None,
         "processors": measured["use"]["processors"],
         "busy": (measured["use"]["processors"]["others"] or 0) > full.busy_share,
     }
@@ -165,7 +183,7 @@ def _speedups(rows):
     """Equation 6 for each doubling, and the share of what p processes would ideally do."""
     for row in rows:
         same = {r["processes"]: r["images_per_second"] for r in rows
-                if r["scaling"] == row["scaling"]}  # fmt: skip
+                if all(r[k] == row[k] for k in ("scaling", "engine"))}  # fmt: skip
         half = same.get(row["processes"] // 2) if row["processes"] % 2 == 0 else None
         row["speedup"] = half and full.scaling_speedup(half, row["images_per_second"])
         least = min(same)

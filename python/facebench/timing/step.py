@@ -328,7 +328,7 @@ def agrees(differences, precision):
     return all(difference <= limit for difference, limit in pairs)
 
 
-def _said_of(differences):
+def said_of(differences):
     """What `_Reference.check` found, in words."""
     losses = ", ".join(f"{loss:.2g}" for loss in differences.get("losses", ()))
     of_losses = losses and f", by {losses} from the losses of its first steps"
@@ -360,7 +360,7 @@ def _prepare(row, job, reference, settings, versions):
         differences = reference.check(worker, limit)
         row.result["difference"] = differences
         if not agrees(differences, job["precision"]):
-            raise WorkerFailed("differs", _said_of(differences))
+            raise WorkerFailed("differs", said_of(differences))
 
 
 def _warm_up(row, settings):

@@ -1,5 +1,6 @@
 """What the reports of measurements show: the tables, plots and notes of each kind."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -351,6 +352,7 @@ def _scale_tables(result):
     rows = [
         [
             r["scaling"],
+            r["engine"],
             r["processes"],
             r["batch"],
             f"{r['images_per_second']:.4g}{_star(r)}",
@@ -358,14 +360,15 @@ def _scale_tables(result):
             _percent(r["speedup"], 0),
             _percent(r["efficiency"], 0),
             1e3 * r["seconds"]["mean"],
-            1e3 * r["phases"].get("aggregate", 0.0),
-            1e3 * r["model"]["sequential"],
-            1e3 * r["model"]["overlapped"],
+            r["model"] and 1e3 * r["phases"].get("aggregate", 0.0),
+            r["model"] and 1e3 * r["model"]["sequential"],
+            r["model"] and 1e3 * r["model"]["overlapped"],
             _percent(r["repeat_spread"], 1),
         ]
         for r in result["rows"]
     ]
-    columns = ["scaling", "processes", "batch", "images/s", "95 % interval", "speed-up (eq. 6)"]
+    columns = ["scaling", "engine", "processes", "batch", "images/s", "95 % interval"]
+    columns += ["speed-up (eq. 6)"]
     columns += ["efficiency", "iteration, ms", "aggregation, ms", "eq. 7", "eq. 8", "repeat spread"]
     tables = [("Scaling", columns, rows)]
     if result["accuracy"]:
@@ -381,11 +384,13 @@ def _scale_tables(result):
 
 
 def _scale_plots(result):
-    series = [
-        _rates(f"{kind} scaling", [r for r in result["rows"] if r["scaling"] == kind], "processes")
-        for kind in result["options"]["scalings"]
-    ]
-    network = result["options"]["network"]
+    options = result["options"]
+    series = []
+    for kind, engine in itertools.product(options["scalings"], options["engines"]):
+        rows = [r for r in result["rows"] if (r["scaling"], r["engine"]) == (kind, engine)]
+        title = f"{kind} scaling" + (f", {engine}" if len(options["engines"]) > 1 else "")
+        series.append(_rates(title, rows, "processes"))
+    network = options["network"]
     svg = lines_svg(series, f"{network}: scaling", "processes", "images/s")
     return [(svg, f"{network}: images a second by number of processes; 95 % intervals.")]
 

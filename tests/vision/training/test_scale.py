@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,26 @@ def test_scaling_of_two_processes(tmp_path):
         assert "aggregate" not in one["phases"]
     folder = timing.write_bench(result, tmp_path / "run")
     assert "eq. 6" in (folder / "report.md").read_text()
+
+
+def test_pytorchs_processes_make_the_same_steps(tmp_path):
+    """Their outputs and losses are compared before anything is timed."""
+    small = {"network_options": {"height": 32, "width": 32}, "classes": 5, "scalings": ["weak"]}
+    small |= {"processes": [1, 2], "batch": 4, "iterations": 2, "rounds": 2, "skip": 1}
+    result = timing.bench_scale("sphereface4", engines="pytorch", **small)
+    one, two = result["rows"]
+    assert (one["engine"], two["engine"], two["batch"]) == ("pytorch", "pytorch", 8)
+    expected = two["images_per_second"] / one["images_per_second"] - 1
+    assert two["speedup"] == pytest.approx(expected)
+    assert two["model"] is None  # what it aggregates is not measured apart
+    text = (timing.write_bench(result, tmp_path / "run") / "report.md").read_text()
+    assert re.search(r"\| weak +\| pytorch +\| 2 +\| 8 ", text)
+    for wrong, said in (
+        ({"engines": "keras-jax"}, "'keras-jax' trains in one process"),
+        ({"engines": "pytorch", "loss": "arcface"}, "with softmax and the input synthetic alone"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            timing.bench_scale("sphereface4", **small | wrong)
 
 
 def test_time_to_accuracy(tmp_path):

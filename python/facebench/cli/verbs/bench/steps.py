@@ -88,6 +88,7 @@ def step(
         facebench.timing.bench_scale,
         processes=option("Numbers of processes: 1,2,4 or 1..8 by doubling."),
         scalings=option("weak, strong, or both by a comma.", str, "--scaling"),
+        engines=option("facebench, pytorch, or both by a comma.", str, "--engine"),
         batch=option("Of each process (weak), of all (strong).", int, min=1),
         iterations=option("Of each round.", int, min=1),
         rounds=Rounds,
@@ -110,6 +111,7 @@ def scale(
     asked = options | {
         "processes": numbers(options["processes"], "processes"),
         "scalings": options["scalings"].split(","),
+        "engines": options["engines"].split(","),
         "threads": threads,
         "device": common.check_device(device),
     }
