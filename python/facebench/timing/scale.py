@@ -151,7 +151,7 @@ def _launch(job, count, limit):
         use = meter.stop()
         result = folder / "result.json"
         if process.returncode or not result.exists():
-            lines = [line for line in errors.splitlines() if "Error" in line]
+            lines = [t for t in errors.splitlines() if "Error" in t and "ChildFailed" not in t]
             raise facebench.Error(
                 f"{count} processes: {(lines or errors.splitlines() or ['no output'])[-1][:300]}"
             )
