@@ -40,7 +40,13 @@ def in_pytorch(job, ours, group, device):
     or it is not timed."""
     from facebench.engines import pytorch_engine
     from facebench.engines.engine import noise
-    from facebench.timing.step import agrees, graph_dict, said_of
+    from facebench.timing.step import (
+        agrees,
+        graph_dict,
+        has_dropout,
+        loss_differences,
+        said_of,
+    )
 
     step = job["step"]
     pytorch_engine.load("pytorch", step["threads"])
@@ -51,12 +57,12 @@ def in_pytorch(job, ours, group, device):
     theirs = pytorch_engine.ParallelEngine(spec, weights, group)
     images, labels = noise(spec)
     pixels, classes = torch.from_numpy(images), torch.from_numpy(labels)
-    wanted = ours.infer(pixels).numpy(), ours.losses(pixels, classes, 3)
-    outputs, losses = theirs.infer(images), theirs.losses(images, labels, 3)
-    differences = {
-        "outputs": float(np.abs(outputs - wanted[0]).max() / np.abs(wanted[0]).max()),
-        "losses": [abs(a - b) / abs(a) for a, b in zip(wanted[1], losses, strict=True)],
-    }
+    wanted, outputs = ours.infer(pixels).numpy(), theirs.infer(images)
+    differences = {"outputs": float(np.abs(outputs - wanted).max() / np.abs(wanted).max())}
+    # A share may be a few images, over which batch norm amplifies the rounding of each step.
+    if not has_dropout(spec["graph"]) and len(labels) > 1:
+        losses = ours.losses(pixels, classes, 2), theirs.losses(images, labels, 2)
+        differences["losses"] = loss_differences(*losses)
     if not agrees(differences, step["precision"]):
         raise Error(f"engine pytorch: {said_of(differences)}")
     return theirs

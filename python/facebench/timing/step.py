@@ -261,11 +261,7 @@ class _Reference:
         self.folder, self.graph = folder, graph_dict(job["network"], job["network_options"])
         self.weights = str(folder / "weights.safetensors")
         self.training = job["mode"] == "training"
-        nodes = self.graph["nodes"]
-        self.dropout = any(
-            nodes[i]["op"] in ("dropout", "drop_path") and nodes[i]["options"]["p"] > 0
-            for i in needed_nodes(self.graph)
-        )
+        self.dropout = has_dropout(self.graph)
         # The batch that is timed, so that what is compiled for the check is not compiled again.
         batch = noise({**job, "graph": self.graph}, min(job["batch"], 64))
         self.images, self.labels = str(folder / "images.npy"), str(folder / "labels.npy")
@@ -307,13 +303,24 @@ class _Reference:
         scale = float(np.abs(self.outputs).max()) or 1.0
         differences = {"outputs": float(np.abs(outputs - self.outputs).max()) / scale}
         if self.losses is not None:
-            theirs = self._losses(worker, limit)
-            # A step may learn two images by heart: what is left of the loss is rounding.
-            least = 1e-3 * abs(self.losses[0])
-            differences["losses"] = [
-                abs(a - b) / max(abs(b), least) for a, b in zip(theirs, self.losses, strict=True)
-            ]
+            differences["losses"] = loss_differences(self.losses, self._losses(worker, limit))
         return differences
+
+
+def has_dropout(graph):
+    """Whether a graph (`graph_dict`) draws what it leaves out, as every engine does otherwise."""
+    nodes = graph["nodes"]
+    return any(
+        nodes[i]["op"] in ("dropout", "drop_path") and nodes[i]["options"]["p"] > 0
+        for i in needed_nodes(graph)
+    )
+
+
+def loss_differences(wanted, losses):
+    """How far the losses of an engine's first steps lie from ours, relative to these."""
+    # A step may learn two images by heart: what is left of the loss is rounding.
+    least = 1e-3 * abs(wanted[0])
+    return [abs(a - b) / max(abs(b), least) for a, b in zip(losses, wanted, strict=True)]
 
 
 def agrees(differences, precision):
