@@ -299,9 +299,8 @@ class _Reference:
     def check(self, worker, limit=None):
         """How far an engine's outputs and losses lie from ours, relative to the largest. Compiled
         engines compile here; ``limit`` is for each of the two."""
-        outputs = self._infer(worker, limit)
-        scale = float(np.abs(self.outputs).max()) or 1.0
-        differences = {"outputs": float(np.abs(outputs - self.outputs).max()) / scale}
+        outputs = output_difference(self.outputs, self._infer(worker, limit))
+        differences = {"outputs": outputs}
         if self.losses is not None:
             differences["losses"] = loss_differences(self.losses, self._losses(worker, limit))
         return differences
@@ -314,6 +313,11 @@ def has_dropout(graph):
         nodes[i]["op"] in ("dropout", "drop_path") and nodes[i]["options"]["p"] > 0
         for i in needed_nodes(graph)
     )
+
+
+def output_difference(wanted, outputs):
+    """How far an engine's outputs lie from ours, relative to the largest of these."""
+    return float(np.abs(outputs - wanted).max()) / (float(np.abs(wanted).max()) or 1.0)
 
 
 def loss_differences(wanted, losses):

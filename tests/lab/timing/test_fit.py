@@ -62,12 +62,11 @@ def embeddings(model, pack):
 @pytest.mark.parametrize("engine", FITTING)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_steps_are_ours_where_the_first_weights_are_given(engine, loss, ours, pack, tmp_path):
-    losses, model = ours(loss)
-    found = fitted(engine, loss, pack, tmp_path)
+    # Of other weights rounding takes a value across the kink of a PReLU in Keras's first step.
+    losses, model = ours(loss, training__seed=2)
+    found = fitted(engine, loss, pack, tmp_path, training__seed=2)
     assert found["iterations"] == len(losses) == 10 and found["classes"] == 20
-    # A value that rounding takes across the kink of a PReLU changes the gradient by a percent.
-    np.testing.assert_allclose(found["losses"][:2], losses[:2], rtol=1e-3)
-    np.testing.assert_allclose(found["losses"][:4], losses[:4], rtol=0.02)
+    np.testing.assert_allclose(found["losses"][:4], losses[:4], rtol=1e-3)
     np.testing.assert_allclose(found["losses"], losses, rtol=0.05)
     # The weights came back by name, statistics of batch norm with them.
     cosines = (embeddings(found["model"], pack) * embeddings(model, pack)).sum(1)
