@@ -17,7 +17,7 @@ import typer
 from command_line import ENVIRONMENT, assert_user_error, command, run, runner
 from facebench.cli.app import app
 from facebench.cli.common import give_back_names, out_path, parse_assignments
-from facebench.cli.options import HEADINGS, fields
+from facebench.cli.options import HEADINGS, fields, option, with_parameters
 from facebench.cli.verb import complete, report_errors
 from facebench.cli.verbs import VERBS as TABLE
 from facebench.cli.verbs import listing
@@ -120,8 +120,21 @@ def test_examples_in_help_are_valid_options():
         example = " ".join(text.split()).partition("Example: ")[2]
         # What stands before the program's name are options of another one (torchrun).
         own = re.sub(r"torchrun .*?-m facebench", "facebench", example)
-        for option in re.findall(r"--[a-z-]+", own):
-            assert f"{option} " in text.partition("Example: ")[0], (name, option)
+        for flag in re.findall(r"--[a-z-]+", own):
+            assert f"{flag} " in text.partition("Example: ")[0], (name, flag)
+
+
+def test_no_option_is_named_by_typer():
+    """typer 0.27 named an option after its metavar: --DEVICE."""
+
+    def work(
+        device: option("Where.", metavar="DEVICE"), to: option("There.", int, "--into") = 1
+    ): ...
+
+    parameters = inspect.signature(with_parameters(work, [])).parameters
+    (device,), (to,) = (parameters[name].annotation.__metadata__ for name in ("device", "to"))
+    assert device.param_decls == ("--device",)
+    assert (to.default, to.param_decls) == ("--into", ())
 
 
 # --- options made from their description ----------------------------------------------------------

@@ -4,8 +4,9 @@ library (name, help, range, default, choices), or the signature of a function.""
 import inspect
 import re
 from collections.abc import Callable, Iterable
+from copy import copy
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
@@ -132,11 +133,24 @@ def with_parameters(function: Callable, described: Iterable[inspect.Parameter]) 
     parameters: dict[str, inspect.Parameter] = {}
     for p in (*inspect.signature(function).parameters.values(), *described):
         if p.kind is not p.VAR_KEYWORD:
-            for info in getattr(p.annotation, "__metadata__", ()):
-                if isinstance(info, typer.models.ArgumentInfo):
-                    info.metavar = info.metavar or p.name.upper()
-            parameters.setdefault(p.name, p.replace(kind=p.KEYWORD_ONLY))
+            parameters.setdefault(p.name, named(p).replace(kind=p.KEYWORD_ONLY))
     places = {name: place for place, name in enumerate(LAST, 1)}
     ordered = sorted(parameters.values(), key=lambda p: places.get(p.name, 0))
     function.__signature__ = inspect.Signature(ordered)
     return function
+
+
+def named(p: inspect.Parameter) -> inspect.Parameter:
+    """The parameter with its name as the command line has it. What is left to typer, typer 0.27
+    makes of a metavar: a ``device`` that is shown as DEVICE became ``--DEVICE``."""
+    if get_origin(p.annotation) is not Annotated:
+        return p
+    type_, *about = get_args(p.annotation)
+    for place, info in enumerate(about):
+        if isinstance(info, typer.models.ArgumentInfo):
+            about[place] = info = copy(info)
+            info.metavar = info.metavar or p.name.upper()
+        elif isinstance(info, typer.models.OptionInfo) and info.default is ...:
+            about[place] = info = copy(info)
+            info.param_decls = ("--" + p.name.replace("_", "-"),)
+    return p.replace(annotation=Annotated[type_, *about])
