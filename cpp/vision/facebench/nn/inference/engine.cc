@@ -1,7 +1,9 @@
 #include "facebench/nn/inference/engine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "facebench/nn/inference/step_pass.h"
@@ -23,6 +25,33 @@ void timed(double* seconds, std::size_t step, const Act& act) {
   act();
   seconds[step] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
+
+// The parts of a step, for whichever thread comes first. A thread whose core another program has
+// taken keeps nobody waiting but for the part that it is in.
+class StepParts {
+ public:
+  // Returns when all parts are done, by this thread or by others that call it.
+  template <class Act>
+  void run(int parts, const Act& act) {
+    for (int part = 0; (part = next_.fetch_add(1, std::memory_order_relaxed)) < parts;) {
+      const Done done(done_);
+      act(part);
+    }
+    for (int looked = 1; done_.load(std::memory_order_acquire) < parts; ++looked)
+      if (looked % kLooks == 0) std::this_thread::yield();
+  }
+
+ private:
+  static constexpr int kLooks = 1 << 12;  // some microseconds
+  struct Done {                           // also of a part that throws, so that nobody waits for it
+    explicit Done(std::atomic<int>& count) : count(count) {}
+    ~Done() { count.fetch_add(1, std::memory_order_release); }
+    Done(const Done&) = delete;
+    Done& operator=(const Done&) = delete;
+    std::atomic<int>& count;
+  };
+  std::atomic<int> next_ = 0, done_ = 0;
+};
 
 }  // namespace
 
@@ -77,13 +106,14 @@ void InferenceEngine::run_together(const at::Tensor& images, std::int64_t image,
     passes.emplace_back(plan_, images, *workspaces.back(), t, threads);
   }
   const std::vector<float*> arena{workspaces[0]->arena(0, plan_.arena)};
-  for (std::size_t s = 0; s < plan_.steps.size(); ++s)
-    timed(seconds, s, [&] {
-      at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t to) {
-        for (std::int64_t t = from; t < to; ++t)
-          passes[static_cast<std::size_t>(t)].run(plan_.steps[s], arena, image);
+  std::vector<StepParts> parts(plan_.steps.size());
+  at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t) {
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+      timed(from == 0 ? seconds : nullptr, s, [&] {
+        parts[s].run(threads,
+                     [&](int part) { passes[at_index(part)].run(plan_.steps[s], arena, image); });
       });
-    });
+  });
   passes[0].read(plan_.result, arena[0], out + image * element_count(plan_.result_shape));
   for (auto& workspace : workspaces) give_back(std::move(workspace));
 }
