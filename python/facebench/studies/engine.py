@@ -63,6 +63,14 @@ class Outcome:
     reason: str = ""
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, with what became of the jobs until then: ``outcomes``."""
+
+    def __init__(self, outcomes: dict[str, Outcome]):
+        super().__init__()
+        self.outcomes = outcomes
+
+
 def read_whole(job: Job, folder: Path) -> dict | None:
     """The result of a job that is there and whose files, and its run's lists, have the hashes that
     were recorded; else None."""
@@ -121,7 +129,8 @@ def perform_at(place: str, job: Job, out: Path) -> tuple[dict, str, str]:
 
 def run_jobs(targets, out, *, jobs=1, executor=None, progress=None, say=lambda text: None) -> dict:
     """Makes what is not there as a whole of the wanted jobs and of all that they need; an `Outcome`
-    for each, by its key. Jobs that time something run alone, after the others."""
+    for each, by its key. Jobs that time something run alone, after the others. Ctrl-C is
+    `Stopped`."""
     waiting, outcomes = _in_order(targets), {}
     for key, job in list(waiting.items()):
         result = read_whole(job, job.folder(out))
@@ -178,6 +187,11 @@ def run_jobs(targets, out, *, jobs=1, executor=None, progress=None, say=lambda t
                     ended(job, {}, why)
                 except Exception as error:  # of an executor of somebody else's
                     ended(job, {}, f"{type(error).__name__}: {error}")
+    except KeyboardInterrupt:
+        why = "the study was stopped before it was made; the same command goes on"
+        for key, job in _in_order(targets).items():
+            outcomes.setdefault(key, Outcome(job, "failed", {}, why))
+        raise Stopped(outcomes) from None
     finally:
         if executor is None:
             pool.shutdown(cancel_futures=True)

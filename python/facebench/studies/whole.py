@@ -15,7 +15,7 @@ from facebench.io import canonical_json
 from facebench.reports import write_text
 from facebench.studies.cells import cell_jobs, collect
 from facebench.studies.description import Study, load_study
-from facebench.studies.engine import run_jobs
+from facebench.studies.engine import Stopped, run_jobs
 from facebench.studies.exports import markdown, write_exports
 from facebench.studies.page import all_cells, write_page
 from facebench.studies.plan import Plan, check_names
@@ -74,7 +74,8 @@ def study(
 
     Jobs (pack, remove overlap, train, embed and evaluate, time) are made by their content: what two
     cells share is made once, and what is there and still has its hashes is kept, so a study that
-    was stopped goes on where it was. A job that fails is a cell with its reason; the others go on.
+    was stopped goes on where it was; Ctrl-C leaves a page of what is done. A job that fails is a
+    cell with its reason; the others go on.
 
     ``jobs``: at the same time, in processes of their own (models are then given by name; a script
     needs ``if __name__ == "__main__":`` around the call). What times something runs alone.
@@ -120,18 +121,20 @@ def _alone_in(out: Path):
 
 def _made(plan, cells, out, jobs, executor, progress, say) -> StudyResult:
     """The study, its jobs and its files."""
-    described = plan.study
-    jobs_of_cells = [
-        job
-        for jobs_of_cell in cells.values()
-        if isinstance(jobs_of_cell, list)
-        for job in jobs_of_cell
-    ]
-    outcomes = run_jobs(
-        jobs_of_cells, out, jobs=jobs, executor=executor, progress=progress, say=say
-    )
-    content = {name: getattr(described, name) for name in _KEPT}
-    content["notes"] = [_REHEARSAL] * plan.rehearse + described.notes
+    wanted = [job for of_cell in cells.values() if isinstance(of_cell, list) for job in of_cell]
+    try:
+        outcomes = run_jobs(wanted, out, jobs=jobs, executor=executor, progress=progress, say=say)
+    except Stopped as stop:
+        if any(outcome.status != "failed" for outcome in stop.outcomes.values()):
+            page = _written(plan, cells, wanted, stop.outcomes, out).page
+            raise KeyboardInterrupt(f"what is done: {page}") from None
+        raise
+    return _written(plan, cells, wanted, outcomes, out)
+
+
+def _written(plan, cells, wanted, outcomes, out) -> StudyResult:
+    content = {name: getattr(plan.study, name) for name in _KEPT}
+    content["notes"] = [_REHEARSAL] * plan.rehearse + plan.study.notes
     content["tables"] = collect(plan, cells, outcomes, out, plan.how["threads"])
     content["failures"] = [
         {"row": row["name"], "column": column["title"],
@@ -140,7 +143,7 @@ def _made(plan, cells, out, jobs, executor, progress, say) -> StudyResult:
         for row, column, cell in all_cells(table)
         if cell.get("failed")
     ]  # fmt: skip
-    _write(out, content, _circumstance(jobs_of_cells))
+    _write(out, content, _circumstance(wanted))
     return StudyResult(out, content, outcomes.values())
 
 

@@ -175,3 +175,42 @@ def test_what_workers_need_is_said_in_one_sentence(monkeypatch):
         ImportError, match=r"needs Dask: pip install distributed \(the extra 'clust"
     ):
         common.executor("tcp://127.0.0.1:8786")
+
+
+def test_ctrl_c_leaves_a_page_of_what_is_done(tmp_path):
+    (tmp_path / "mine.toml").write_text(STUDY)
+
+    def stop(line):
+        if "[4/" in line:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "s"
+    with pytest.raises(KeyboardInterrupt, match=r"what is done: .*study\.html"):
+        facebench.study(tmp_path / "mine.toml", out=out, rehearse=True, say=stop)
+    content = json.loads((out / "study.json").read_text())["content"]
+    cells = [c for t in content["tables"] for row in t["rows"] for c in row["cells"]]
+    reasons = {failure["reason"] for failure in content["failures"]}
+    assert reasons == {"the study was stopped before it was made; the same command goes on"}
+    assert reasons.pop() in (out / "study.html").read_text()
+    said = []
+    facebench.study(tmp_path / "mine.toml", out=out, rehearse=True, say=said.append)
+    assert said[0].startswith("4 of ")
+    after = json.loads((out / "study.json").read_text())["content"]
+    assert after["failures"] == []
+    assert len(cells) == sum(len(row["cells"]) for t in after["tables"] for row in t["rows"])
+
+
+def test_ctrl_c_before_anything_is_done_leaves_no_page(tmp_path):
+    (tmp_path / "mine.toml").write_text(STUDY)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    class Progress:
+        begin = update = end = stop
+
+    with pytest.raises(KeyboardInterrupt):
+        facebench.study(
+            tmp_path / "mine.toml", out=tmp_path / "s", rehearse=True, progress=Progress()
+        )
+    assert not (tmp_path / "s" / "study.html").exists()
