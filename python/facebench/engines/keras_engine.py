@@ -259,6 +259,13 @@ def _concat(inputs, n, shapes, w):
     return _keras.layers.Concatenate(axis=-1)(inputs) if len(inputs) > 1 else inputs[0]
 
 
+def _multiply(inputs, n, shapes, w):
+    a, b = inputs
+    if len(shapes[1]) < len(shapes[0]):  # a number for each channel
+        b = _keras.layers.Reshape((1, 1, shapes[1][0]))(b)
+    return _keras.layers.Multiply()([a, b])
+
+
 # The operations as Keras calls: name -> function(inputs, node, in_shapes, weights).
 _CALLS = {
     "conv": _conv,
@@ -273,6 +280,7 @@ _CALLS = {
     "avg_pool": _avg_pool,
     "adaptive_avg_pool": _adaptive_avg_pool,
     "add": lambda i, n, s, w: _keras.layers.Add()(i),
+    "multiply": _multiply,
     "scale": lambda i, n, s, w: _keras.layers.Rescaling(n["options"]["factor"])(i[0]),
     "concat": _concat,
     "dropout": lambda i, n, s, w: _keras.layers.Dropout(n["options"]["p"])(i[0]),

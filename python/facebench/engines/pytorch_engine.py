@@ -148,6 +148,9 @@ LAYERS = {
     "avg_pool": _avg_pool,
     "adaptive_avg_pool": lambda o, s: nn.AdaptiveAvgPool2d(o["out"]),
     "add": lambda o, s: Layer(torch.add),
+    "multiply": lambda o, s: Layer(
+        lambda a, b: a * (b[:, :, None, None] if len(s[1]) < len(s[0]) else b)
+    ),
     "scale": lambda o, s: Layer(lambda x: x * o["factor"]),
     "concat": lambda o, s: Layer(lambda *values: torch.cat(values, 1)),
     "dropout": lambda o, s: nn.Dropout(o["p"]),

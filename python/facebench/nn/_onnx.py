@@ -34,7 +34,8 @@ class _Writer:
     def add(self, node: dict) -> None:
         inputs = [self.values[i] for i in node["inputs"]]
         self._name = node["name"]
-        self._in_shape = self.shapes[node["inputs"][0]] if inputs else None
+        self._in_shapes = [self.shapes[i] for i in node["inputs"]]
+        self._in_shape = self._in_shapes[0] if inputs else None
         self.shapes.append(node["shape"])
         if node["op"] in _ALIKE:
             op, attributes = _ALIKE[node["op"]]
@@ -100,6 +101,13 @@ class _Writer:
     def _relu6(self, inputs, tensors, o):
         bounds = [self._constant("low", np.float32(0)), self._constant("high", np.float32(6))]
         return self._emit("Clip", inputs + bounds)
+
+    def _multiply(self, inputs, tensors, o):
+        a, b = self._in_shapes
+        if len(b) < len(a):  # a number for each channel
+            axes = self._constant("axes", np.array([2, 3]))
+            inputs = [inputs[0], self._emit("Unsqueeze", [inputs[1], axes])]
+        return self._emit("Mul", inputs)
 
     def _pads(self, o):
         """Pads with which a pool that rounds down has as many windows as ours."""

@@ -24,7 +24,16 @@ OTHER = os.environ.get("FACEBENCH_ENGINE_PYTHON")
 # The others build the graph as one of these does.
 OTHERS = ["pytorch", "keras-tensorflow", "keras-jax", "onnxruntime"]
 # Large ones made of the same blocks as alexnet_v1 with resnet18, iresnet50 and sphereface36.
-LARGE = ("vgg16", "vgg16_bn", "resnet101", "alexnet_s", "iresnet100", "sphereface64", "vit_b")
+LARGE = (
+    "vgg16",
+    "vgg16_bn",
+    "resnet101",
+    "alexnet_s",
+    "ir50",
+    "iresnet100",
+    "sphereface64",
+    "vit_b",
+)
 # What ONNX Runtime computes of a network is held by nn/test_networks.py, but for those that are
 # large there; here, that the engine hands it over.
 ONNX = (

@@ -66,6 +66,11 @@ TEST(Graph, RefusesWhatDoesNotFitAndNamesTheLayer) {
   const Value c = g.conv("c", x, {.out = 5});
   EXPECT_NE(refusal([&] { g.conv("c", x, {.out = 5}); }).find("another layer"), std::string::npos);
   EXPECT_NE(refusal([&] { g.add(x, c); }).find("3x8x8 and 5x8x8"), std::string::npos);
+  const Value gated = g.multiply(c, g.global_avg_pool(c));
+  EXPECT_EQ(g.shape(gated), g.shape(c));
+  EXPECT_NE(refusal([&] { g.multiply(x, c); }).find("3x8x8 and 5x8x8"), std::string::npos);
+  EXPECT_THROW(g.multiply(x, g.global_avg_pool(c)), std::invalid_argument);
+  EXPECT_THROW(g.multiply(g.global_avg_pool(c), c), std::invalid_argument);
   EXPECT_NE(refusal([&] { g.mfm(c); }).find("5 is odd"), std::string::npos);
   EXPECT_NE(refusal([&] {
               g.avg_pool(x, {.padding = 2, .count_include_pad = false});

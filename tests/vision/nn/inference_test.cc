@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "facebench/core/isa.h"
 #include "facebench/nn/graph_summary.h"
 #include "facebench/nn/inference_network.h"
@@ -131,6 +133,44 @@ TEST(Inference, PoolsEqualTorch) {
   for (const Size2 out : {Size2(1), Size2(5, 4), Size2(13, 17)})
     EXPECT_LT(of([&](Graph& g, Value x) { return g.flatten(g.adaptive_avg_pool(x, out)); }),
               kRounding);
+}
+
+TEST(Inference, GatesEqualTorch) {
+  Graph g;
+  Value x = g.conv("a", g.input(3, 9, 8), {.out = 40, .kernel = 3, .padding = 1});
+  Value gate = g.relu(g.conv("s", g.global_avg_pool(x), {.out = 24, .bias = true}));
+  gate = g.sigmoid(g.conv("e", gate, {.out = 40, .bias = true}));
+  x = g.prelu("p", g.multiply(x, gate));               // an image by a pixel
+  x = g.multiply(x, g.sigmoid(g.batch_norm("n", x)));  // x sigmoid(b(x))
+  const Value vector = g.sigmoid(g.linear("v", g.flatten(x), {.out = 40}));
+  x = g.multiply(x, vector);                                   // an image by a vector
+  x = g.conv("c", x, {.out = 16, .kernel = 3, .padding = 1});  // of a value with a border
+  g.tap("embedding", g.multiply(g.flatten(x), g.sigmoid(g.flatten(x))));
+  for (const Isa isa : {Isa::plain, Isa::avx2, Isa::avx512}) {
+    if (isa > supported_isa()) continue;
+    const WithIsa with(isa);
+    EXPECT_LT(error(g), kRounding) << isa_name(isa);
+    EXPECT_GT(InferenceNetwork(filled(g), 2).time_steps(waves(2, g), 1).size(), 8U);
+  }
+}
+
+// From where exp(-x) is infinite to where it is nothing, and what is no number.
+TEST(Inference, SigmoidEqualsTorch) {
+  Graph g;
+  Value x = g.conv("c", g.input(3, 64, 64), {.out = 16});
+  g.tap("embedding", g.sigmoid(x));
+  Network net = filled(g);
+  at::Tensor weight = net.tensors()[0].tensor.detach();
+  weight.zero_();
+  weight.select(1, 0).fill_(1);
+  at::Tensor images = at::zeros({1, 3, 64, 64});
+  images.select(1, 0).copy_(at::linspace(-120, 120, 64 * 64).reshape({1, 64, 64}));
+  const at::Tensor values = InferenceNetwork(net, 1).infer(images)[0][0];
+  const at::Tensor exact = at::sigmoid(images[0][0].to(at::kDouble));
+  EXPECT_LT(((values - exact).abs() / exact.clamp_min(1e-30)).max().item<double>(), 4e-7);
+  EXPECT_EQ(values[63][63].item<float>(), 1);
+  images.fill_(std::numeric_limits<float>::quiet_NaN());
+  EXPECT_TRUE(InferenceNetwork(net, 1).infer(images).isnan().all().item<bool>());
 }
 
 TEST(Inference, BitsDependOnTheImageAlone) {

@@ -250,9 +250,83 @@ def test_activation_memory_is_what_autograd_keeps(name):
     assert f"{predicted / 2**20:.1f} MiB" in network.graph.summary()
 
 
+class Unit(torch.nn.Module):
+    """Of InsightFace_Pytorch's and face.evoLVe's networks, as their users have it."""
+
+    def __init__(self, channels, depth, stride, gated):
+        super().__init__()
+        if channels == depth:
+            self.shortcut_layer = torch.nn.MaxPool2d(1, stride)
+        else:
+            self.shortcut_layer = torch.nn.Sequential(
+                torch.nn.Conv2d(channels, depth, 1, stride, bias=False),
+                torch.nn.BatchNorm2d(depth),
+            )
+        self.res_layer = torch.nn.Sequential(
+            torch.nn.BatchNorm2d(channels),
+            torch.nn.Conv2d(channels, depth, 3, 1, 1, bias=False),
+            torch.nn.PReLU(depth),
+            torch.nn.Conv2d(depth, depth, 3, stride, 1, bias=False),
+            torch.nn.BatchNorm2d(depth),
+            *([Gate(depth)] if gated else []),
+        )
+
+    def forward(self, x):
+        return self.res_layer(x) + self.shortcut_layer(x)
+
+
+class Gate(torch.nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.fc1 = torch.nn.Conv2d(channels, channels // 16, 1, bias=False)
+        self.fc2 = torch.nn.Conv2d(channels // 16, channels, 1, bias=False)
+
+    def forward(self, x):
+        return x * torch.sigmoid(self.fc2(torch.relu(self.fc1(x.mean((2, 3), keepdim=True)))))
+
+
+@pytest.mark.parametrize("name", ["ir50", "ir_se50"])
+def test_ir_is_the_module_of_its_users(name):
+    units, channels = [], 64
+    for depth, count in ((64, 3), (128, 4), (256, 14), (512, 3)):
+        for k in range(count):
+            units.append(Unit(channels, depth, 2 if k == 0 else 1, "se" in name))
+            channels = depth
+    module = torch.nn.ModuleDict(
+        {
+            "input_layer": torch.nn.Sequential(
+                torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False),
+                torch.nn.BatchNorm2d(64),
+                torch.nn.PReLU(64),
+            ),
+            "body": torch.nn.Sequential(*units),
+            "output_layer": torch.nn.Sequential(
+                torch.nn.BatchNorm2d(512),
+                torch.nn.Dropout(0.4),
+                torch.nn.Flatten(),
+                torch.nn.Linear(512 * 7 * 7, 512),
+                torch.nn.BatchNorm1d(512),
+            ),
+        }
+    ).eval()
+    network = nn.build_network(name, initializer="msra")
+    known = {k: v for k, v in module.state_dict().items() if "num_batches" not in k}
+    assert network.state_dict().keys() == known.keys()
+    if name == "ir_se50":  # as both projects state it: 43.8 million
+        assert network.graph.count_parameters() == 43_797_696
+    module.load_state_dict(network.state_dict(), strict=False)
+    x = torch.randn(2, 3, 112, 112, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected = x
+        for part in ("input_layer", "body", "output_layer"):
+            expected = module[part](expected)
+    found = network.eval()(x).detach()
+    assert (found - expected).abs().max() < 1e-5 * expected.abs().max()
+
+
 # Deeper or wider brothers of others in the table.
 LARGE = {"vgg16", "vgg16_bn", "iresnet34", "iresnet50", "iresnet100", "inception_v3_slim"}
-LARGE |= {"resnet50_v1", "resnet101"}
+LARGE |= {"resnet50_v1", "resnet101", "ir50"}
 LARGE |= {"sphereface36", "sphereface64", "vit_b"}
 
 
@@ -275,11 +349,13 @@ def test_folded_and_exported_networks_agree(name, tmp_path):
         side = 11
     if "vit" in name:
         side = 40
-    if any(t in name for t in ("sphereface", "iresnet", "lightcnn", "centerloss")):
+    if any(t in name for t in ("sphereface", "iresnet", "ir50", "ir_se", "lightcnn", "centerloss")):
         side = 64
     words = nn.build_graph(name).vocabulary > 0
     size = {"words": 9, "vocabulary": 30} if words else {"height": side, "width": side}
-    network = nn.build_network(name, **size, embedding=32, initializer="msra")
+    # With msra values grow to 3e4 behind 24 gates, and float32 itself is 6 % from float64.
+    first = "xavier_uniform" if name == "ir_se50" else "msra"
+    network = nn.build_network(name, **size, embedding=32, initializer=first)
     generator = torch.Generator().manual_seed(0)
     for key, tensor in network.state_dict().items():
         if key.endswith("running_mean"):

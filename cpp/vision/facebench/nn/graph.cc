@@ -27,6 +27,7 @@ constexpr Operation kOperations[] = {
     {Op::avg_pool, "avg_pool", PoolOptions{}},
     {Op::adaptive_avg_pool, "adaptive_avg_pool", AdaptivePoolOptions{}},
     {Op::add, "add", NoOptions{}},
+    {Op::multiply, "multiply", NoOptions{}},
     {Op::scale, "scale", ScaleOptions{}},
     {Op::concat, "concat", NoOptions{}},
     {Op::dropout, "dropout", DropoutOptions{}},
@@ -192,7 +193,9 @@ Shape Graph::infer(const Node& node) const {
       std::find(node.inputs.begin(), node.inputs.end(), 0) != node.inputs.end())
     refuse_layer(name, fmt::format("{} cannot read words; a lookup can", op_name(node.op)));
   const bool many = node.op == Op::concat;
-  const std::size_t arity = node.op == Op::input ? 0 : node.op == Op::add ? 2 : 1;
+  const std::size_t arity = node.op == Op::input                            ? 0
+                            : node.op == Op::add || node.op == Op::multiply ? 2
+                                                                            : 1;
   if (many ? node.inputs.empty() : node.inputs.size() != arity)
     refuse_layer(name, fmt::format("{} has {} inputs", op_name(node.op), node.inputs.size()));
 
@@ -224,6 +227,16 @@ Shape Graph::infer(const Node& node) const {
         refuse_layer(name, fmt::format("add takes two values of one shape, these are {} and {}",
                                        shape_text(in(0)), shape_text(in(1))));
       return in(0);
+    case Op::multiply: {
+      const std::int64_t channels = in(0)[0];
+      const bool gate =
+          in(0).size() == 3 && (in(1) == Shape{channels} || in(1) == Shape{channels, 1, 1});
+      if (in(0) != in(1) && !gate)
+        refuse_layer(name, fmt::format("multiply takes two values of one shape, or an image and a "
+                                       "number for each of its channels; these are {} and {}",
+                                       shape_text(in(0)), shape_text(in(1))));
+      return in(0);
+    }
     case Op::concat: {
       by_channels();
       std::vector<Shape> parts;
@@ -333,6 +346,9 @@ Value Graph::adaptive_avg_pool(Value x, Size2 out) {
 }
 Value Graph::add(Value a, Value b) {
   return append({"", Op::add, {a.node, b.node}, {}, NoOptions{}});
+}
+Value Graph::multiply(Value a, Value b) {
+  return append({"", Op::multiply, {a.node, b.node}, {}, NoOptions{}});
 }
 Value Graph::scale(Value x, double factor) {
   return append({"", Op::scale, {x.node}, {}, ScaleOptions{factor}});

@@ -145,6 +145,7 @@ enum class Op : std::uint8_t {
   avg_pool,
   adaptive_avg_pool,
   add,
+  multiply,
   scale,
   concat,
   dropout,
@@ -235,6 +236,9 @@ class Graph {
   Value adaptive_avg_pool(Value x, Size2 out);
   Value global_avg_pool(Value x) { return adaptive_avg_pool(x, 1); }
   Value add(Value a, Value b);
+  // b: of a's shape, or a number for each channel of an image, {C} or {C, 1, 1}: a gate, as in
+  // Hu et al., "Squeeze-and-excitation networks", CVPR 2018, eq. 4.
+  Value multiply(Value a, Value b);
   Value scale(Value x, double factor);
   Value concat(const std::vector<Value>& values);  // along channels
   Value dropout(Value x, double p);

@@ -31,7 +31,7 @@ std::int64_t padded_copy(const Shape& x, const Padding& p) {
 
 // What torch's operation keeps of a node for its gradient.
 struct KeptForBackward {
-  bool input = false;
+  bool input = false;  // all
   bool output = false;
   std::int64_t numbers = 0;  // of its own, in the network's type
   std::int64_t bytes = 0;    // of its own, in another type
@@ -59,6 +59,7 @@ KeptForBackward kept_by(const Graph& graph, const Node& node) {
     case Op::relu6:
     case Op::avg_pool:
     case Op::mfm:
+    case Op::multiply:
       return {.input = true};
     case Op::relu:
     case Op::sigmoid:
@@ -152,7 +153,8 @@ std::int64_t training_activation_bytes(const Graph& graph, std::int64_t element)
     const auto input = node.inputs.empty() ? i : static_cast<std::size_t>(node.inputs[0]);
     storage[i] = is_view(node) ? storage[input] : i;
     const KeptForBackward k = kept_by(graph, node);
-    if (k.input) kept[storage[input]] = true;
+    if (k.input)
+      for (const int j : node.inputs) kept[storage[static_cast<std::size_t>(j)]] = true;
     if (k.output) kept[i] = true;
     bytes += k.bytes + element * k.numbers;
   }

@@ -53,6 +53,10 @@ std::string step_method(const Step& step) {
       return "pointwise";
     case StepKind::larger:
       return "larger of two";
+    case StepKind::multiply:
+      return "multiply";
+    case StepKind::sigmoid:
+      return "sigmoid";
   }
   throw std::logic_error("step_method");
 }

@@ -362,6 +362,8 @@ at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
     }
     case Op::add:
       return in(0) + in(1);
+    case Op::multiply:
+      return in(0) * (in(1).dim() < in(0).dim() ? in(1).unsqueeze(2).unsqueeze(3) : in(1));
     case Op::scale:
       return in(0) * std::get<ScaleOptions>(node.options).factor;
     case Op::concat: {

@@ -144,6 +144,7 @@ struct PoolWork {
 // out = activation(scale x + shift + residual); null: 1 and 0.
 struct PointwiseWork {
   BlockView in, residual, out;
+  bool residual_is_a_pixel = false;  // for all
   long height = 0, width = 0;
   const float* scale = nullptr;
   const float* shift = nullptr;
@@ -177,6 +178,9 @@ struct InferenceKernels {
   void (*pointwise)(const PointwiseWork& work, long from, long to);
   // The larger of x's and the residual's blocks.
   void (*larger)(const PointwiseWork& work, long from, long to);
+  // x times the residual, then the activation, scale and shift left out.
+  void (*multiply)(const PointwiseWork& work, long from, long to);
+  void (*sigmoid)(const PointwiseWork& work, long from, long to);
 };
 
 // Those of the instruction set in use (core/isa.h).

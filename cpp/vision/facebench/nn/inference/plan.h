@@ -55,7 +55,17 @@ struct Slab {
   long weights = 0, vectors = 0;  // where its own begin
 };
 
-enum class StepKind : std::uint8_t { patches, conv, depthwise, linear, pool, pointwise, larger };
+enum class StepKind : std::uint8_t {
+  patches,
+  conv,
+  depthwise,
+  linear,
+  pool,
+  pointwise,
+  larger,
+  multiply,
+  sigmoid
+};
 
 // One pass of a kernel over one value. Values are numbered as the graph's nodes, then those that
 // only the plan has.

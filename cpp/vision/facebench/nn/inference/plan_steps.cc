@@ -62,7 +62,8 @@ class StepPlanner {
     else
       s = {n.shape[0], 1, 1};
     const bool elementwise = n.op == Op::relu || n.op == Op::relu6 || n.op == Op::scale ||
-                             n.op == Op::add || n.op == Op::dropout;
+                             n.op == Op::add || n.op == Op::multiply || n.op == Op::sigmoid ||
+                             n.op == Op::dropout;
     if (elementwise && n.shape.size() == 1) s = shape(n.inputs[0]);
   }
 
@@ -196,6 +197,14 @@ class StepPlanner {
       case Op::add:
         step.residual = value(n.inputs[1]);
         return finish(std::move(step));
+      case Op::multiply:
+        step.kind = StepKind::multiply;
+        step.residual = value(n.inputs[1]);
+        return finish(std::move(step));
+      case Op::sigmoid:
+        step.kind = StepKind::sigmoid;
+        add(std::move(step), i);
+        return step.in != 0;
       case Op::mfm:
         if (shape(i).channels % plan_.lanes() != 0) return false;
         step.kind = StepKind::larger;

@@ -58,6 +58,8 @@ void StepPass::run(const Step& step, const std::vector<float*>& arenas, std::int
       break;
     case StepKind::pointwise:
     case StepKind::larger:
+    case StepKind::multiply:
+    case StepKind::sigmoid:
       for (float* arena : arenas) pointwise(step, arena);
       break;
   }
@@ -416,6 +418,12 @@ void StepPass::pointwise(const Step& step, float* arena) const {
     w.residual = w.in;
     w.residual.data += blocks(step.out) * w.in.block;
     kernels_.larger(w, from, to);
+  } else if (step.kind == StepKind::multiply) {
+    const ValueShape& by = shape(step.residual);
+    w.residual_is_a_pixel = by.height * by.width == 1;
+    kernels_.multiply(w, from, to);
+  } else if (step.kind == StepKind::sigmoid) {
+    kernels_.sigmoid(w, from, to);
   } else {
     kernels_.pointwise(w, from, to);
   }

@@ -113,6 +113,47 @@ void larger_of_two(const PointwiseWork& w, long from, long to) {
     }
 }
 
+void multiply(const PointwiseWork& w, long from, long to) {
+  const long down = w.residual_is_a_pixel ? 0 : w.residual.row;
+  const long right = w.residual_is_a_pixel ? 0 : kLanes;
+  for (long b = from; b < to; ++b) {
+    const Floats slope = slope_of(w.activation, b * kLanes);
+    for (long y = 0; y < w.height; ++y) {
+      const float* in = w.in.data + b * w.in.block + y * w.in.row;
+      const float* factor = w.residual.data + b * w.residual.block + y * down;
+      float* out = w.out.data + b * w.out.block + y * w.out.row;
+      for (long x = 0; x < w.width; ++x)
+        store(out + x * kLanes,
+              activate(load(in + x * kLanes) * load(factor + x * right), w.activation.kind, slope));
+    }
+  }
+}
+
+// 2^n exp(r) with |r| <= log(2) / 2, where Taylor's series is within 2e-9 after seven terms.
+// Numbers beyond those whose result is a normal float are taken as the last that is.
+Floats exponential(Floats x) {
+  x = smaller(larger(x, hidden(-87)), hidden(88));
+  constexpr float kRound = 12582912;  // 1.5 2^23: a sum with it has no fraction
+  const Floats rounded = x * 1.44269504F + kRound;
+  const Floats n = rounded - kRound;
+  const Floats r = x - n * 0.693359375F + n * 2.12194440e-4F;  // log(2) in two parts
+  constexpr float kTerms[] = {1.0F / 720, 1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F};
+  Floats sum = Floats{} + 1.0F / 5040;
+  for (const float term : kTerms) sum = sum * r + term;
+  const Bits power = (Bits(rounded) << 23) + (127U << 23);
+  return sum * Floats(power);
+}
+
+void sigmoid(const PointwiseWork& w, long from, long to) {
+  for (long b = from; b < to; ++b)
+    for (long y = 0; y < w.height; ++y) {
+      const float* in = w.in.data + b * w.in.block + y * w.in.row;
+      float* out = w.out.data + b * w.out.block + y * w.out.row;
+      for (long i = 0; i < w.width * kLanes; i += kLanes)
+        store(out + i, 1 / (1 + exponential(-load(in + i))));
+    }
+}
+
 }  // namespace
 
 #if defined(__AVX512BF16__)
@@ -133,6 +174,8 @@ const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels) = {
     depthwise,
     pool,
     pointwise,
-    larger_of_two};
+    larger_of_two,
+    multiply,
+    sigmoid};
 
 }  // namespace facebench
