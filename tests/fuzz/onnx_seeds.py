@@ -25,6 +25,12 @@ def numbers(name, *shape):
     return tensor(name, shape, floats(*(0.1 * (k + 1) for k in range(count))))
 
 
+def elsewhere(name, shape, **place):
+    """A tensor in another file."""
+    entries = b"".join(field(13, field(1, k) + field(2, v)) for k, v in place.items())
+    return tensor(name, shape, more=entries + field(14, 1))
+
+
 def integers(name, *values):
     return tensor(name, [len(values)], struct.pack(f"<{len(values)}q", *values), INT64)
 
@@ -145,6 +151,27 @@ def seeds():
              tensor("double", [1], more=field(10, struct.pack("<d", 0.5)), kind=DOUBLE),
              tensor("int", [2], more=field(7, varints(0, 128)), kind=INT64),
              tensor("bool", [1], more=field(5, 1), kind=BOOL)],
+        ),
+        "gates": model(
+            [
+                node("GlobalAveragePool", "x", "a"), node("Sigmoid", "a", "b"),
+                node("Mul", "b x", "c"), node("HardSwish", "c", "d"), node("Flatten", "a", "e"),
+                node("HardSigmoid", "e", "f", alpha=0.2), node("Reshape", "f sides", "g"),
+                node("Mul", "d g", "h"), node("Unsqueeze", "e", "i", axes=[2]),
+                node("Unsqueeze", "i", "j", axes=[3]), node("Mul", "h j", "k"),
+                node("Slice", "k zero two one one", "l"), node("GlobalAveragePool", "l", "y"),
+            ],
+            [integers("sides", -1, 2, 1, 1), integers("zero", 0), integers("two", 2),
+             integers("one", 1)],
+        ),
+        # Weights in another file, which is this one: read as what it is written to.
+        "beside": model(
+            [node("Add", "x half", "a"), node("GlobalAveragePool", "a", "y")],
+            [elsewhere("half", [1], location="m.onnx", offset="0", length="4")],
+        ),
+        "wrong.place": model(
+            [node("Add", "x half", "y")],
+            [elsewhere("half", [1], location="../m.onnx", offset="0", length="4")],
         ),
         "wrong.domain": model([field(7, "other") + node("Relu", "x", "y")]),
         "wrong.operation": model([node("Loop", "x", "y")]),

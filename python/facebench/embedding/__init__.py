@@ -217,7 +217,8 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> Model:
         if imported.unit:
             model_options.normalization = "unit"
     sha256 = sha256_file(path)
-    model_options.origin = f"{path.name} sha256:{sha256}"
+    hashes = {path.name: sha256} | {n: sha256_file(path.parent / n) for n in imported.beside}
+    model_options.origin = ", ".join(f"{name} sha256:{h}" for name, h in hashes.items())
     _set_model_options(model_options, options)
     import torch
 

@@ -19,7 +19,8 @@ from facebench import _onnxruntime
 from facebench._library import full
 from facebench.core import Error, _entry_points, cuda_devices, parse_device
 from facebench.core._arguments import brief, cut, of_kind, type_text
-from facebench.core._files import MOST, open_file, read_bytes
+from facebench.core._files import MOST, open_file
+from facebench.embedding import _onnx_file
 from facebench.engines.worker import is_out_of_memory
 from facebench.io import read_safetensors, sha256_file, write_safetensors
 
@@ -116,32 +117,6 @@ def _rows(out, images: int, what: str) -> np.ndarray:
     return out.reshape(images, -1)
 
 
-def _external_data(path) -> dict[str, str]:
-    """The files beside an ONNX file that hold its weights, each with its SHA-256. facebench.Error
-    for one outside of its folder, and where there may be some and nothing can tell which."""
-    if b"location" not in read_bytes(path):  # the key that names such a file
-        return {}
-    try:
-        import onnx
-    except ImportError:
-        raise Error(
-            f"{path}: may keep weights in other files; to hash them: pip install onnx"
-        ) from None
-    from onnx.external_data_helper import _get_all_tensors, uses_external_data
-
-    names = {
-        entry.value
-        for tensor in _get_all_tensors(onnx.load(str(path), load_external_data=False))
-        if uses_external_data(tensor)
-        for entry in tensor.external_data
-        if entry.key == "location"
-    }
-    for name in names:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise Error(f"{path}: keeps weights outside of its folder, in {brief(name)!r}")
-    return {name: sha256_file(Path(path).parent / name) for name in sorted(names)}
-
-
 def _card(device: str) -> int | None:
     """The number of the card that a device means; None: the processor."""
     if device == "auto":
@@ -202,7 +177,7 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
         self._title = self._file = str(path)
         self._sha256 = sha256_file(path)
-        outside = _external_data(path)
+        outside = {n: sha256_file(Path(path).parent / n) for n in _onnx_file.files_beside(path)}
         outputs = [o.name for o in self._session.get_outputs()]
         of_kind(output, (str, type(None)), "output")
         if output is not None and output not in outputs:

@@ -6,14 +6,18 @@ https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 """
 
 import math
+import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
+from pathlib import Path
 
 import numpy as np
 
 from facebench.core import Error
-from facebench.core._files import read_bytes
+from facebench.core._arguments import brief
+from facebench.core._files import open_file, read_bytes
 
 MOST_ELEMENTS = 1 << 31  # of a tensor
 MOST_SIDES = 16
@@ -55,15 +59,93 @@ class OnnxFile:
     inputs: dict[str, list] = field(default_factory=dict)  # name -> sides; None: not fixed
     outputs: list[str] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
+    beside: list[str] = field(default_factory=list)  # names of files that hold some tensors
+
+
+@dataclass
+class _Elsewhere:
+    """A tensor whose numbers lie in a file beside it, as torch's exporter writes them."""
+
+    dtype: np.dtype
+    sides: list[int]
+    place: dict[str, str]
+
+    def read(self, folder: Path, name: str) -> np.ndarray:
+        size = math.prod(self.sides) * self.dtype.itemsize
+        try:
+            offset, length = (
+                int(self.place.get(k, d)) for k, d in (("offset", 0), ("length", size))
+            )
+        except ValueError:
+            raise Malformed(f"tensor '{name}' lies at no place of a file") from None
+        if length != size or offset < 0:
+            raise Malformed(f"tensor '{name}' has {length} bytes at {offset} for {self.sides}")
+        path = folder / self.place["location"]
+        with open_file(path) as file:
+            if offset + size > os.fstat(file.fileno()).st_size:
+                raise Malformed(f"tensor '{name}' ends beyond {path.name}")
+            return np.fromfile(file, self.dtype, math.prod(self.sides), offset=offset).reshape(
+                self.sides
+            )
 
 
 def read(path) -> OnnxFile:
-    """facebench.Error where the file is no ONNX file, is damaged or keeps weights elsewhere."""
-    data = memoryview(read_bytes(path))
+    """facebench.Error where the file is no ONNX file, is damaged, or keeps weights outside of its
+    folder."""
+    beside, folder = set(), Path(path).parent
+    with _reading(path) as data:
+        file = _model(2, data)
+        for name, tensor in file.tensors.items():
+            if isinstance(tensor, _Elsewhere):
+                beside.add(_inside(path, tensor.place))
+                file.tensors[name] = tensor.read(folder, name)
+    file.beside = sorted(beside)
+    return file
+
+
+# Which fields of a message hold which messages, down to tensors.
+_PARTS = {
+    "model": {7: "graph", 25: "function"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse"},
+    "function": {7: "node"},
+    "node": {5: "attribute"},
+    "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse"},
+    "sparse": {1: "tensor", 2: "tensor"},
+}
+
+
+def files_beside(path) -> list[str]:
+    """The names of the files that hold weights of an ONNX file, wherever in it those are used.
+    facebench.Error as of `read`."""
+    found = set()
+    with _reading(path) as data:
+        left = [("model", data)]
+        while left:
+            kind, message = left.pop()
+            if kind == "tensor":
+                fields = _message(2, message, {13: _property, 14: _integer})
+                if 1 in fields[14]:
+                    found.add(_inside(path, dict(fields[13])))
+                continue
+            parts = _PARTS[kind]
+            left += [(parts[n], _bytes(w, v)) for n, w, v in _fields(message) if n in parts]
+    return sorted(found)
+
+
+@contextmanager
+def _reading(path):
     try:
-        return _model(2, data)
+        yield memoryview(read_bytes(path))
     except Malformed as e:
         raise Error(f"{path}: is no ONNX file, or a damaged one ({e})") from None
+
+
+def _inside(path, place: dict[str, str]) -> str:
+    """The name of a file in the folder of the ONNX file, or below."""
+    name = place.get("location", "")
+    if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+        raise Error(f"{path}: keeps weights outside of its folder, in {brief(name)!r}")
+    return name
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
@@ -210,18 +292,18 @@ def _attribute(wire: int, value):
     """Its name and value; None for a kind that no known operation has (a graph, say)."""
     readers = {1: _name, 2: _float, 3: _integer, 4: _bytes, 5: _tensor, 7: _floats, 8: _integers}
     fields = _message(wire, value, readers)
+    if any(isinstance(tensor, _Elsewhere) for _, tensor in fields[5]):
+        raise Malformed("an attribute's tensor lies in another file")
     texts = [bytes(text).decode("utf-8", "replace") for text in fields[4]]
     single = [*fields[2], *fields[3], *texts, *(tensor for _, tensor in fields[5])]
     several = [*chain(*fields[8])] or [*chain(*fields[7])]
     return _last(fields[1], ""), several or _last(single, None)
 
 
-def _tensor(wire: int, value) -> tuple[str, np.ndarray]:
-    readers = {1: _integers, 2: _integer, 8: _name, 9: _bytes, 13: _bytes, 14: _integer}
+def _tensor(wire: int, value) -> tuple[str, np.ndarray | _Elsewhere]:
+    readers = {1: _integers, 2: _integer, 8: _name, 9: _bytes, 13: _property, 14: _integer}
     of_type = {4: _floats, 5: _integers, 7: _integers, 10: lambda w, v: _floats(w, v, "<f8")}
     fields = _message(wire, value, readers | of_type)
-    if fields[13] or 1 in fields[14]:
-        raise Malformed("it keeps weights in other files, which are not read")
     name, kind, raw = _last(fields[8], ""), _last(fields[2], 0), _last(fields[9], None)
     sides = [*chain(*fields[1])]
     if kind not in _TYPES:
@@ -231,6 +313,8 @@ def _tensor(wire: int, value) -> tuple[str, np.ndarray]:
         raise Malformed(f"tensor '{name}' has an impossible shape {sides[:MOST_SIDES]}")
     if math.prod(sides) > MOST_ELEMENTS:
         raise Malformed(f"tensor '{name}' has an impossible shape {sides}")
+    if 1 in fields[14]:
+        return name, _Elsewhere(dtype, sides, dict(fields[13]))
     if raw is not None:
         if len(raw) != math.prod(sides) * dtype.itemsize:
             raise Malformed(f"tensor '{name}' has {len(raw)} bytes for the shape {sides}")

@@ -20,6 +20,10 @@ MOST_NUMBERS = 1 << 26
 MOST_WEIGHTS = 1 << 30
 
 
+# What a network is not told by.
+ARRANGING = {"Cast", "Constant", "Expand", "Gather", "Identity", "Shape", "Squeeze", "Unsqueeze"}
+
+
 def _short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
@@ -47,6 +51,11 @@ class _Half(_Layer):
 
 
 @dataclass
+class _Column(_Layer):
+    """A vector with sides of 1 after it, to multiply an image with."""
+
+
+@dataclass
 class _Length(_Layer):
     """The lengths of its rows."""
 
@@ -64,6 +73,7 @@ class Imported:
     tensors: dict[str, np.ndarray]
     metadata: dict[str, str]
     unit: bool
+    beside: list[str]  # files that hold some of the weights
 
 
 def read(path, height: int | None = None, width: int | None = None, output: str | None = None):
@@ -112,8 +122,8 @@ class _Importer:
                 self.refuse(f"is of the domain '{node.domain}'")
             run = getattr(self, "_" + node.op, None)
             if run is None:
-                known = sorted(n[1:] for n in dir(self) if n[:1] == "_" and n[1:2].isupper())
-                self.refuse(f"facebench computes {', '.join(known)}")
+                known = {n[1:] for n in dir(self) if n[:1] == "_" and n[1:2].isupper()}
+                self.refuse(f"facebench computes {', '.join(sorted(known - ARRANGING))}")
             try:
                 result = run(*[self._value(name) for name in node.inputs])
             except (TypeError, ValueError, LookupError, ArithmeticError) as e:
@@ -121,7 +131,7 @@ class _Importer:
             results = result if isinstance(result, list) else [result]
             self.values.update(zip(node.outputs, results, strict=False))
         last = self.values.get(output)
-        if not isinstance(last, _Layer) or isinstance(last, _Padded | _Half | _Length):
+        if not isinstance(last, _Layer) or isinstance(last, _Padded | _Half | _Column | _Length):
             raise Error(f"{self.path}: its output '{output}' is nothing that was computed")
         graph = {"nodes": self.nodes, "taps": {"embedding": last.index}}
         unit = isinstance(last, _Unit)
@@ -129,7 +139,7 @@ class _Importer:
             text = json.dumps(graph, allow_nan=False)
         except ValueError:
             raise Error(f"{self.path}: an attribute of a node is no finite number") from None
-        return Imported(text, self.tensors, self.file.metadata, unit)
+        return Imported(text, self.tensors, self.file.metadata, unit, self.file.beside)
 
     def _needed(self, output) -> list:
         values, needed = {output}, []
@@ -345,7 +355,19 @@ class _Importer:
     def _Mul(self, a, b):
         if isinstance(a, np.ndarray):
             a, b = b, a
-        return self._affine(a, self._channels(self._layer(a), self._constant(b, "no input")), 0)
+        if isinstance(b, np.ndarray):
+            return self._affine(a, self._channels(self._layer(a), b), 0)
+        return self._multiply(a, b)
+
+    def _multiply(self, a, b):
+        """Two values of one shape, or an image and a number for each of its channels."""
+        a, b = (v if isinstance(v, _Column) else self._layer(v) for v in (a, b))
+        if isinstance(a, _Column) or a.shape[1:] == (1, 1):
+            a, b = b, a
+        gate = len(a.shape) == 3 and b.shape == (a.shape[0], 1, 1)
+        if isinstance(a, _Column) or not (gate or a.shape == self._layer(b).shape):
+            self.refuse(f"its inputs are {a.shape} and {b.shape}")
+        return self._append("multiply", [a, b], a.shape)
 
     def _Div(self, a, b):
         if isinstance(b, _Length) and type(a) is _Layer and a.index == b.index:
@@ -368,6 +390,17 @@ class _Importer:
 
     def _Sigmoid(self, x):
         return self._append("sigmoid", [self._layer(x)], x.shape)
+
+    def _HardSigmoid(self, x):
+        """max(0, min(1, alpha x + beta)) as relu6 of six times that, divided by six."""
+        six = 6 * np.ones(self._layer(x).shape[:1])
+        alpha, beta = self._attribute("alpha", 0.2), self._attribute("beta", 0.5)
+        inner = self._affine(x, alpha * six, beta * six)
+        return self._affine(self._append("relu6", [inner], x.shape), 1 / six, 0)
+
+    def _HardSwish(self, x):
+        self.node.attributes.update(alpha=1 / 6, beta=0.5)
+        return self._multiply(x, self._HardSigmoid(x))
 
     def _Clip(self, x, low=None, high=None):
         if isinstance(x, _Length):
@@ -470,9 +503,12 @@ class _Importer:
         channels = self._layer(x).shape[0]
         start, end = numbers["starts"][0], min(numbers["ends"][0], channels)
         first, second = (start, end) == (0, channels / 2), (start, end) == (channels / 2, channels)
-        if not (first or second) or numbers["axes"] != [1] or numbers["steps"] != [1]:
-            self.refuse("it does not halve the channels")
-        return _Half(x.index, x.shape, second)
+        if numbers["axes"] == [1] and numbers["steps"] == [1]:
+            if (start, end) == (0, channels):
+                return x
+            if first or second:
+                return _Half(x.index, x.shape, second)
+        self.refuse("it does not halve the channels")
 
     def _Max(self, *values):
         if len(values) == 2 and isinstance(values[0], _Length):
@@ -502,6 +538,8 @@ class _Importer:
             return self._flat(x)
         if len(target) == 1 + len(x.shape) and tuple(target[1:]) == x.shape:
             return x
+        if len(x.shape) == 1 and target[2:] == [1, 1] and target[1] in (count, -1):
+            return _Column(x.index, (count, 1, 1))
         self.refuse(f"it makes {target} of {x.shape}")
 
     def _Squeeze(self, x, axes=None):
@@ -513,6 +551,12 @@ class _Importer:
 
     def _Unsqueeze(self, x, axes=None):
         axes = self._integers(self._attribute("axes") if axes is None else axes, "axes")
+        if isinstance(x, _Column) or (type(x) is _Layer and len(x.shape) == 1):
+            rank = 1 + len(x.shape)
+            whole = rank + len(axes)
+            if sorted(a % whole for a in axes) != list(range(rank, whole)):
+                self.refuse(f"it makes {axes} of {x.shape}")
+            return _Column(x.index, x.shape + (1,) * len(axes))
         return np.expand_dims(self._constant(x, "its input"), tuple(axes))
 
     def _Identity(self, x):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from facebench import Error, embedding, nn
+from facebench import Error, embedding, io, nn
 from facebench.cli.app import app
 from facebench.embedding import _onnx_file, _onnx_import
 from facebench.io import read_safetensors, write_safetensors
@@ -154,6 +154,92 @@ def test_an_adaface_ir_as_torch_exports_it(tmp_path):
         )
         model = check_same(tmp_path / "ir.onnx", tmp_path, x, unit=True)
         assert model.options.normalization == "unit"
+
+
+class Gated(torch.nn.Module):
+    """Squeeze-and-excitation with convolutions and with linear layers; SiLU and hard kinds."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 16, 3, 2, 1), torch.nn.BatchNorm2d(16), torch.nn.PReLU(16)
+        )
+        self.gate = torch.nn.Sequential(
+            torch.nn.AdaptiveAvgPool2d(1),
+            torch.nn.Conv2d(16, 4, 1, bias=False),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(4, 16, 1, bias=False),
+            torch.nn.Sigmoid(),
+        )
+        self.rows = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Hardsigmoid())
+        self.kinds = torch.nn.Sequential(torch.nn.SiLU(), torch.nn.Hardswish())
+        self.last = torch.nn.Linear(16, 12)
+
+    def forward(self, x):
+        x = self.first(x)
+        x = x + x * self.gate(x)
+        x = x * self.rows(x.mean((2, 3))).view(-1, 16, 1, 1)
+        x = x * self.rows(x.mean((2, 3)))[:, :, None, None]
+        return self.last(self.kinds(x)[:, :16].mean((2, 3)))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_gates_as_torch_exports_them(tmp_path):
+    torch.manual_seed(4)
+    network = Gated().eval()
+    network.first[1].running_mean.uniform_(-1, 1)
+    x = numbers(3, 3, 32, 32, seed=2)
+    torch.onnx.export(
+        network,
+        torch.from_numpy(x[:1]),
+        str(tmp_path / "g.onnx"),
+        dynamo=False,
+        opset_version=14,  # HardSwish is one operation
+        dynamic_axes={"input": {0: "N"}},
+        input_names=["input"],
+    )
+    model = check_same(tmp_path / "g.onnx", tmp_path, x)
+    operations = [node["op"] for node in model.weights.graph.nodes]
+    assert operations.count("multiply") == 5
+    embedding.export_onnx(model, tmp_path / "again.onnx")
+    np.testing.assert_allclose(
+        runtime(tmp_path / "again.onnx", x), runtime(tmp_path / "g.onnx", x), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_weights_that_lie_beside_the_file(tmp_path):
+    """As torch's exporter writes them unless it is told otherwise."""
+    nodes = [node("Conv", "x w", "c", strides=[2, 2]), node("GlobalAveragePool", "c", "out")]
+    weights = {"w": numbers(4, 3, 3, 3)}
+    whole = write(tmp_path / "whole.onnx", nodes, weights)
+    path = tmp_path / "n.onnx"
+    onnx.save(
+        onnx.load(whole), str(path), save_as_external_data=True, location="n.onnx.data",
+        size_threshold=0,
+    )  # fmt: skip
+    model = converted(path, tmp_path)
+    assert f"n.onnx.data sha256:{io.sha256_file(tmp_path / 'n.onnx.data')}" in model.options.origin
+    x = torch.from_numpy(numbers(2, 3, 12, 12, seed=3))
+    theirs = nn.InferenceNetwork(converted(whole, tmp_path).weights).infer(x)
+    assert torch.equal(nn.InferenceNetwork(model.weights).infer(x), theirs)
+
+    def refused(says, **place):
+        graph = onnx.load(path, load_external_data=False)
+        for entry in graph.graph.initializer[0].external_data:
+            entry.value = str(place.get(entry.key, entry.value))
+        (tmp_path / "bad.onnx").write_bytes(graph.SerializeToString())
+        with pytest.raises(Error, match=says):
+            embedding.convert(tmp_path / "bad.onnx", **PIXELS)
+
+    refused("outside of its folder, in '/etc/passwd'", location="/etc/passwd")
+    refused("outside of its folder", location="a/../../n.onnx.data")
+    refused("outside of its folder, in ''", location="")
+    refused("ends beyond n.onnx.data", offset=8)
+    refused("bytes at -4", offset=-4)
+    refused("has 12 bytes at 0", length=12)
+    refused("at no place of a file", offset="there")
+    (tmp_path / "n.onnx.data").unlink()
+    refused("n.onnx.data: cannot be read")
 
 
 def write(path, nodes, tensors, shape=("N", 3, 12, 12), outputs=("out",)):

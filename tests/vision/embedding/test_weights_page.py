@@ -27,7 +27,7 @@ def parsed(command):
 
 def test_the_page_has_its_commands():
     networks = [parsed(command)[0] for command in COMMANDS]
-    assert networks == ["mobilefacenet", "iresnet50", "inception_resnet_v1"]
+    assert networks == ["mobilefacenet", "iresnet50", "ir_se50", "inception_resnet_v1"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
