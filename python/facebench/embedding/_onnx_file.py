@@ -84,9 +84,8 @@ class _Elsewhere:
         with open_file(path) as file:
             if offset + size > os.fstat(file.fileno()).st_size:
                 raise Malformed(f"tensor '{name}' ends beyond {path.name}")
-            return np.fromfile(file, self.dtype, math.prod(self.sides), offset=offset).reshape(
-                self.sides
-            )
+            file.seek(offset)
+            return np.frombuffer(file.read(size), self.dtype).reshape(self.sides)
 
 
 def read(path) -> OnnxFile:

@@ -75,13 +75,15 @@ void InferenceEngine::give_back(std::unique_ptr<InferenceWorkspace> workspace) c
   free_.push_back(std::move(workspace));
 }
 
-void InferenceEngine::run_images(const at::Tensor& images, std::int64_t from, std::int64_t to,
-                                 float* out, double* seconds) const {
+void InferenceEngine::run_groups(const at::Tensor& images, std::int64_t total, std::int64_t groups,
+                                 std::atomic<std::int64_t>& next, float* out,
+                                 double* seconds) const {
   std::unique_ptr<InferenceWorkspace> workspace = take();
   StepPass pass(plan_, images, *workspace, 0, 1);
   const std::int64_t size = element_count(plan_.result_shape);
-  for (std::int64_t first = from; first < to; first += static_cast<std::int64_t>(group_)) {
-    const auto count = std::min(group_, static_cast<std::size_t>(to - first));
+  for (std::int64_t g = 0; (g = next.fetch_add(1, std::memory_order_relaxed)) < groups;) {
+    const std::int64_t first = total * g / groups;
+    const auto count = static_cast<std::size_t>(total * (g + 1) / groups - first);
     std::vector<float*> arenas(count);
     for (std::size_t i = 0; i < count; ++i) {
       arenas[i] = workspace->arena(i, plan_.arena);
@@ -133,10 +135,14 @@ at::Tensor InferenceEngine::run(const at::Tensor& images,
   const auto seconds_of = [&](std::int64_t thread) {
     return seconds ? (*seconds)[static_cast<std::size_t>(thread)].data() : nullptr;
   };
-  if (each > 0)
-    at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t to) {
-      run_images(images, from * each, to * each, out, seconds_of(from));
+  if (each > 0) {
+    const auto most = static_cast<std::int64_t>(group_);
+    const std::int64_t groups = (each + most - 1) / most * threads;
+    std::atomic<std::int64_t> next = 0;
+    at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t) {
+      run_groups(images, each * threads, groups, next, out, seconds_of(from));
     });
+  }
   // The threads' common time is added to each, so that their mean holds it once.
   std::vector<double> together(seconds ? plan_.steps.size() : 0);
   for (std::int64_t image = each * threads; image < count; ++image)

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -13,10 +14,10 @@ namespace facebench {
 
 struct InferenceWorkspace;
 
-// Runs a plan. Many images are shared out among torch's threads, each of which takes its images
-// through all layers; images that are left over are computed by all threads together, layer by
-// layer. Every number is computed in one order whatever the threads and the number of images, so
-// that its bits depend on its image and the instruction set alone.
+// Runs a plan. Of many images torch's threads take group after group through all layers; images
+// that are left over are computed by all threads together, layer by layer. Every number is computed
+// in one order whatever the threads and the number of images, so that its bits depend on its image
+// and the instruction set alone.
 class InferenceEngine {
  public:
   explicit InferenceEngine(Plan plan);
@@ -35,8 +36,9 @@ class InferenceEngine {
   void give_back(std::unique_ptr<InferenceWorkspace> workspace) const;
   // `seconds`, where not null, is what is added to for each step; run() has one for each thread.
   at::Tensor run(const at::Tensor& images, std::vector<std::vector<double>>* seconds) const;
-  void run_images(const at::Tensor& images, std::int64_t from, std::int64_t to, float* out,
-                  double* seconds) const;
+  // Takes one after the other of so many groups of the first `total` images.
+  void run_groups(const at::Tensor& images, std::int64_t total, std::int64_t groups,
+                  std::atomic<std::int64_t>& next, float* out, double* seconds) const;
   void run_together(const at::Tensor& images, std::int64_t image, int threads, float* out,
                     double* seconds) const;
 
