@@ -154,6 +154,44 @@ TEST(Inference, GatesEqualTorch) {
   }
 }
 
+// A flattened image lies otherwise than a vector of as many numbers.
+TEST(Inference, VectorsOfTwoOriginsEqualTorch) {
+  for (const bool product : {false, true})
+    for (const bool swapped : {false, true}) {
+      Graph g;
+      const Value x = g.flatten(g.conv("c", g.input(3, 6, 5), {.out = 8}));
+      const Value y = g.linear("v", x, {.out = 8 * 6 * 5});
+      const Value a = swapped ? y : x, b = swapped ? x : y;
+      g.tap("embedding", product ? g.multiply(a, b) : g.add(a, b));
+      const Network net = filled(g);
+      const at::Tensor expected = net.infer(waves(2, g));
+      const at::Tensor found = InferenceNetwork(net, 2).infer(waves(2, g));
+      EXPECT_LT((found - expected).abs().max().item<double>(),
+                kRounding * expected.abs().max().item<double>())
+          << product << swapped;
+    }
+}
+
+TEST(Inference, HalvesOfAFlattenedImageEqualTorch) {
+  Graph g;
+  const Value x = g.conv("c", g.input(3, 8, 4), {.out = 16});
+  g.tap("embedding", g.mfm(g.flatten(x)));
+  const Network net = filled(g);
+  EXPECT_TRUE(at::allclose(InferenceNetwork(net, 2).infer(waves(2, g)), net.infer(waves(2, g)),
+                           /*rtol=*/1e-5, /*atol=*/1e-6));
+}
+
+// A norm and its PReLU beside a convolution that others read, too.
+TEST(Inference, ActivationsBehindTheSecondNormEqualTorch) {
+  for (const bool shared : {false, true}) {
+    Graph g;
+    const Value x = g.conv("c", g.input(3, 9, 8), {.out = 24, .kernel = 3, .padding = 1});
+    const Value y = g.prelu("p", g.batch_norm("b", x), {.shared = shared});
+    g.tap("embedding", g.concat({y, x}));
+    EXPECT_LT(error(g), kRounding);
+  }
+}
+
 // From where exp(-x) is infinite to where it is nothing, and what is no number.
 TEST(Inference, SigmoidEqualsTorch) {
   Graph g;

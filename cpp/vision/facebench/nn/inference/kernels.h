@@ -178,7 +178,7 @@ struct InferenceKernels {
   void (*pointwise)(const PointwiseWork& work, long from, long to);
   // The larger of x's and the residual's blocks.
   void (*larger)(const PointwiseWork& work, long from, long to);
-  // x times the residual, then the activation, scale and shift left out.
+  // activation(x times the residual).
   void (*multiply)(const PointwiseWork& work, long from, long to);
   void (*sigmoid)(const PointwiseWork& work, long from, long to);
 };

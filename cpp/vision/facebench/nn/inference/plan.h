@@ -27,6 +27,7 @@ inline long tiles_of(long outputs, const WinogradAxis& axis) {
 // Channels, height and width of a value; of a vector height and width are 1.
 struct ValueShape {
   long channels = 0, height = 1, width = 1;
+  bool operator==(const ValueShape&) const = default;
 };
 
 // Memory for one value, or for several that a concatenation joins: blocks of channels, with a

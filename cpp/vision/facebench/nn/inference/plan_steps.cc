@@ -141,8 +141,8 @@ class StepPlanner {
       done_[at_index(reader)] = true;
       step.affine = reader;
       const int next = only_reader(reader);
+      if (next >= 0) set_shape(next);
       if (next >= 0 && set_activation(next, step.affine_activation, step.affine_slope)) {
-        set_shape(next);
         done_[at_index(next)] = true;
         step.affine = next;
       }
@@ -195,18 +195,23 @@ class StepPlanner {
         step.shift = at::zeros({shape(i).channels}, at::kDouble);
         return finish(std::move(step));
       case Op::add:
+      case Op::multiply: {
+        // A flattened image lies otherwise than a vector of as many numbers.
+        const ValueShape &a = shape(n.inputs[0]), &b = shape(n.inputs[1]);
+        const bool gate = n.op == Op::multiply && b == ValueShape{a.channels};
+        if (a != b && !gate) return false;
+        if (n.op == Op::multiply) step.kind = StepKind::multiply;
         step.residual = value(n.inputs[1]);
         return finish(std::move(step));
-      case Op::multiply:
-        step.kind = StepKind::multiply;
-        step.residual = value(n.inputs[1]);
-        return finish(std::move(step));
+      }
       case Op::sigmoid:
         step.kind = StepKind::sigmoid;
         add(std::move(step), i);
         return step.in != 0;
       case Op::mfm:
-        if (shape(i).channels % plan_.lanes() != 0) return false;
+        if (shape(i).channels % plan_.lanes() != 0 ||
+            shape(n.inputs[0]).channels != 2 * shape(i).channels)
+          return false;
         step.kind = StepKind::larger;
         add(std::move(step), i);
         return step.in != 0;
