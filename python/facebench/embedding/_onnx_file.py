@@ -323,10 +323,12 @@ def _tensor(wire: int, value) -> tuple[str, np.ndarray | _Elsewhere]:
         raise Malformed(f"tensor '{name}' has {len(values)} numbers for the shape {sides}")
     if kind == 10:  # each half as a whole number of its bits
         return name, np.array(values, np.int64).astype("<u2").view("<f2").reshape(sides)
-    try:
-        return name, np.array(values, dtype).reshape(sides)
-    except OverflowError:
-        raise Malformed(f"tensor '{name}' has a number that its type does not hold") from None
+    given = np.array(values)
+    with np.errstate(invalid="ignore"):
+        kept = given.astype(dtype)
+    if given.dtype.kind == "i" and (kept != given).any():
+        raise Malformed(f"tensor '{name}' has a number that its type does not hold")
+    return name, kept.reshape(sides)
 
 
 def _value_info(wire: int, value) -> tuple[str, list]:
