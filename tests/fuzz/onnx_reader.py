@@ -29,7 +29,7 @@ def read(data: bytes, path: Path) -> bool:
     """Whether the reader accepts the file; whatever else than Error comes out is a finding."""
     path.write_bytes(data)
     try:
-        _onnx_file.files_beside(path)
+        _onnx_file.hashes_beside(path)
         _onnx_import.read(path, height=8, width=8)
     except Error as e:
         length = len(str(e).replace(str(path), ""))

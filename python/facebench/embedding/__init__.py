@@ -28,7 +28,7 @@ from facebench.core._arguments import (
     type_text,
 )
 from facebench.core._options import takes
-from facebench.embedding import _foreign, _onnx_import
+from facebench.embedding import _foreign, _onnx_file, _onnx_import
 from facebench.embedding._foreign import (
     CallableEmbedder,
     Embedder,
@@ -217,7 +217,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> Model:
         if imported.unit:
             model_options.normalization = "unit"
     sha256 = sha256_file(path)
-    hashes = {path.name: sha256} | {n: sha256_file(path.parent / n) for n in imported.beside}
+    hashes = {path.name: sha256} | _onnx_file.hashes_beside(path)
     model_options.origin = ", ".join(f"{name} sha256:{h}" for name, h in hashes.items())
     _set_model_options(model_options, options)
     import torch

@@ -177,7 +177,7 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
         self._title = self._file = str(path)
         self._sha256 = sha256_file(path)
-        outside = {n: sha256_file(Path(path).parent / n) for n in _onnx_file.files_beside(path)}
+        outside = _onnx_file.hashes_beside(path)
         outputs = [o.name for o in self._session.get_outputs()]
         of_kind(output, (str, type(None)), "output")
         if output is not None and output not in outputs:

@@ -18,6 +18,7 @@ import numpy as np
 from facebench.core import Error
 from facebench.core._arguments import brief
 from facebench.core._files import open_file, read_bytes
+from facebench.io import sha256_file
 
 MOST_ELEMENTS = 1 << 31  # of a tensor
 MOST_SIDES = 16
@@ -59,7 +60,6 @@ class OnnxFile:
     inputs: dict[str, list] = field(default_factory=dict)  # name -> sides; None: not fixed
     outputs: list[str] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
-    beside: list[str] = field(default_factory=list)  # names of files that hold some tensors
 
 
 @dataclass
@@ -70,7 +70,7 @@ class _Elsewhere:
     sides: list[int]
     place: dict[str, str]
 
-    def read(self, folder: Path, name: str) -> np.ndarray:
+    def read(self, path: Path, name: str) -> np.ndarray:
         size = math.prod(self.sides) * self.dtype.itemsize
         try:
             offset, length = (
@@ -80,7 +80,6 @@ class _Elsewhere:
             raise Malformed(f"tensor '{name}' lies at no place of a file") from None
         if length != size or offset < 0:
             raise Malformed(f"tensor '{name}' has {length} bytes at {offset} for {self.sides}")
-        path = folder / self.place["location"]
         with open_file(path) as file:
             if offset + size > os.fstat(file.fileno()).st_size:
                 raise Malformed(f"tensor '{name}' ends beyond {path.name}")
@@ -91,14 +90,12 @@ class _Elsewhere:
 def read(path) -> OnnxFile:
     """facebench.Error where the file is no ONNX file, is damaged, or keeps weights outside of its
     folder."""
-    beside, folder = set(), Path(path).parent
     with _reading(path) as data:
         file = _model(2, data)
         for name, tensor in file.tensors.items():
             if isinstance(tensor, _Elsewhere):
-                beside.add(_inside(path, tensor.place))
-                file.tensors[name] = tensor.read(folder, name)
-    file.beside = sorted(beside)
+                beside = Path(path).parent / _inside(path, tensor.place)
+                file.tensors[name] = tensor.read(beside, name)
     return file
 
 
@@ -113,9 +110,9 @@ _PARTS = {
 }
 
 
-def files_beside(path) -> list[str]:
-    """The names of the files that hold weights of an ONNX file, wherever in it those are used.
-    facebench.Error as of `read`."""
+def hashes_beside(path) -> dict[str, str]:
+    """The files beside an ONNX file that hold weights, wherever in it those are used, each with its
+    SHA-256. facebench.Error as of `read`."""
     found = set()
     with _reading(path) as data:
         left = [("model", data)]
@@ -128,7 +125,7 @@ def files_beside(path) -> list[str]:
                 continue
             parts = _PARTS[kind]
             left += [(parts[n], _bytes(w, v)) for n, w, v in _fields(message) if n in parts]
-    return sorted(found)
+    return {name: sha256_file(Path(path).parent / name) for name in sorted(found)}
 
 
 @contextmanager
@@ -324,8 +321,7 @@ def _tensor(wire: int, value) -> tuple[str, np.ndarray | _Elsewhere]:
     if kind == 10:  # each half as a whole number of its bits
         return name, np.array(values, np.int64).astype("<u2").view("<f2").reshape(sides)
     given = np.array(values)
-    with np.errstate(invalid="ignore"):
-        kept = given.astype(dtype)
+    kept = given.astype(dtype)
     if given.dtype.kind == "i" and (kept != given).any():
         raise Malformed(f"tensor '{name}' has a number that its type does not hold")
     return name, kept.reshape(sides)

@@ -19,7 +19,6 @@ from facebench.embedding import _onnx_file
 MOST_NUMBERS = 1 << 26
 MOST_WEIGHTS = 1 << 30
 
-
 # What a network is not told by.
 ARRANGING = {"Cast", "Constant", "Expand", "Gather", "Identity", "Shape", "Squeeze", "Unsqueeze"}
 
@@ -73,7 +72,6 @@ class Imported:
     tensors: dict[str, np.ndarray]
     metadata: dict[str, str]
     unit: bool
-    beside: list[str]  # files that hold some of the weights
 
 
 def read(path, height: int | None = None, width: int | None = None, output: str | None = None):
@@ -139,7 +137,7 @@ class _Importer:
             text = json.dumps(graph, allow_nan=False)
         except ValueError:
             raise Error(f"{self.path}: an attribute of a node is no finite number") from None
-        return Imported(text, self.tensors, self.file.metadata, unit, self.file.beside)
+        return Imported(text, self.tensors, self.file.metadata, unit)
 
     def _needed(self, output) -> list:
         values, needed = {output}, []
