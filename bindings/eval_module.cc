@@ -8,5 +8,6 @@ PYBIND11_MODULE(_eval, m) {
   facebench::bind_metrics(m);
   facebench::bind_protocols(m);
   facebench::bind_reports(m);
+  facebench::bind_claims(m);
   facebench::finish_module(m);
 }

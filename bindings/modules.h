@@ -19,9 +19,9 @@ void bind_protocols(pybind11::module_& m);
 void bind_trials(pybind11::module_& m);           // a part of bind_protocols
 void bind_result(pybind11::module_& m);           // a part of bind_protocols
 void bind_protocol_tables(pybind11::module_& m);  // a part of bind_protocols
-void bind_published(pybind11::module_& m);        // a part of bind_protocols
 void bind_pickled_result(pybind11::module_& m);   // a part of bind_protocols
 void bind_reports(pybind11::module_& m);
+void bind_claims(pybind11::module_& m);
 
 void bind_images(pybind11::module_& m);
 void bind_detection(pybind11::module_& m);

@@ -154,7 +154,6 @@ void bind_protocols(py::module_& m) {
   bind_evaluation(m);
   bind_protocol_tables(m);
   bind_synthetic_ijb(m);
-  bind_published(m);
   bind_pickled_result(m);
 }
 

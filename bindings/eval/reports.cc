@@ -7,8 +7,6 @@
 #include "facebench/protocols/convention_choice.h"
 #include "facebench/protocols/curves.h"
 #include "facebench/protocols/metric.h"
-#include "facebench/reports/against.h"
-#include "facebench/reports/claim.h"
 #include "facebench/reports/explain.h"
 #include "facebench/reports/group_report.h"
 #include "facebench/reports/run_ranking.h"
@@ -69,13 +67,6 @@ py::dict curves_to_python(const TrackCurves& c) {
 }
 
 void bind_runs(py::module_& m) {
-  m.def(
-      "check_claim",
-      [](const std::string& printed, const ProtocolSpec* protocol, const ClaimOptions& options,
-         const std::string& against) {
-        return json_to_python(claim_json(check_claim(printed, protocol, options, against)));
-      },
-      py::arg("printed"), py::arg("protocol"), py::arg("options"), py::arg("against"));
   m.def(
       "explain",
       [](const fs::path& a, const fs::path& b, const BootstrapOptions& options, int threads,
@@ -185,15 +176,6 @@ void bind_run_tables(py::module_& m) {
         return d;
       },
       py::arg("runs"), py::arg("titles"), py::arg("check") = true);
-  m.def(
-      "against",
-      [](const std::vector<fs::path>& folders, const std::string& publication,
-         const std::map<std::string, std::string>& stated, const std::vector<std::string>& titles) {
-        return json_to_python(against_json(compare_with_published(
-            read_runs(folders), std::make_shared<const Publication>(load_publication(publication)),
-            Conditions(stated.begin(), stated.end()), titles)));
-      },
-      py::arg("runs"), py::arg("publication"), py::arg("stated"), py::arg("titles"));
 }
 
 void bind_run_texts(py::module_& m) {
@@ -252,7 +234,6 @@ void bind_run_texts(py::module_& m) {
 }  // namespace
 
 void bind_reports(py::module_& m) {
-  bind_options<ClaimOptions>(m);
   bind_options<GroupReportOptions>(m);
   bind_runs(m);
   bind_quality_report(m);

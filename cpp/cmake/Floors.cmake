@@ -4,8 +4,10 @@
 set(FACEBENCH_EVAL_FLOORS core io metrics protocols reports)
 set(FACEBENCH_TORCH_FLOORS nn embedding training pipeline)
 set(FACEBENCH_VISION_FLOORS archives images detection crops datasets ${FACEBENCH_TORCH_FLOORS})
-set(FACEBENCH_LAB_FLOORS timing synthetic)
-set(FACEBENCH_FULL_FLOORS ${FACEBENCH_VISION_FLOORS} ${FACEBENCH_LAB_FLOORS})
+set(FACEBENCH_LAB_FLOORS claims timing synthetic)
+# Those of libfacebench_eval need neither torch nor OpenCV; the others are libfacebench's.
+set(FACEBENCH_LIGHT_FLOORS ${FACEBENCH_EVAL_FLOORS} claims)
+set(FACEBENCH_FULL_FLOORS ${FACEBENCH_VISION_FLOORS} timing synthetic)
 
 # The folders of includes: #include "facebench/FLOOR/x.h" is DOOR/facebench/FLOOR/x.h.
 set(FACEBENCH_INCLUDES)

@@ -19,6 +19,7 @@ from facebench import _eval
 from facebench.core import _texts
 
 if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
+    from facebench import claims as claims
     from facebench import core as core
     from facebench import crops as crops
     from facebench import datasets as datasets
@@ -36,6 +37,8 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import studies as studies
     from facebench import timing as timing
     from facebench import training as training
+    from facebench.claims import check as check
+    from facebench.claims import plan as plan
     from facebench.detection import detect as detect
     from facebench.diagnosis import diagnose as diagnose
     from facebench.embedding import convert as convert
@@ -47,9 +50,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.protocols import load as load
     from facebench.reports import budget as budget
     from facebench.reports import calibrate as calibrate
-    from facebench.reports import check as check
     from facebench.reports import groups as groups
-    from facebench.reports import plan as plan
     from facebench.reports import threshold as threshold
     from facebench.studies import study as study
     from facebench.studies import suite as suite
@@ -69,7 +70,7 @@ __version__ = _eval.version()
 
 _MODULES = (
     *("core", "io", "metrics", "protocols", "reports", "images", "detection", "crops", "datasets"),
-    *("nn", "losses", "embedding", "training", "timing", "pipeline", "studies", "plots"),
+    *("nn", "losses", "embedding", "training", "claims", "timing", "pipeline", "studies", "plots"),
 )
 
 # The verbs of the command line and load(), and where each lives.
@@ -87,13 +88,13 @@ _VERBS = {
     "compare": "verbs._compare",
     "explain": "verbs._explain",
     "groups": "reports",
-    "check": "reports",
+    "check": "claims",
     "study": "studies",
     "suite": "studies",
     "quality": "verbs._quality",
     "threshold": "reports",
     "calibrate": "reports",
-    "plan": "reports",
+    "plan": "claims",
     "gallery": "verbs._gallery",
     "budget": "reports",
     "inspect": "verbs._inspect",

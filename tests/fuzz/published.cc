@@ -1,6 +1,6 @@
-// Sources: cpp/eval/facebench/protocols/published.cc
+// Sources: cpp/lab/facebench/claims/published.cc
 // Not of the reader: publication_names load_publication at table named
-#include "facebench/protocols/published.h"
+#include "facebench/claims/published.h"
 
 #include "fuzz.h"
 

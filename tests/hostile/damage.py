@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import facebench
-from facebench import reports, studies
+from facebench import claims, studies
 
 SEEDS = Path(__file__).parents[1] / "fuzz/seeds"
 SECONDS = 20  # of one file
@@ -53,7 +53,7 @@ PACKAGE = Path(facebench.__file__).parent
 STUDY = Path(__file__).parents[2] / "protocols/studies/frameworks.toml"
 # By kind: its files, and who reads them.
 KINDS = {
-    "rules": (toml("r.toml", (PACKAGE / "rules/frte-1-1.toml").read_bytes()), reports.read_rules),
+    "rules": (toml("r.toml", (PACKAGE / "rules/frte-1-1.toml").read_bytes()), claims.read_rules),
     "suite": (toml("suite.toml", SUITE), studies.suite_study),
     "study": (toml("study.toml", STUDY.read_bytes()), studies.load_study),
 }

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import facebench
 import numpy as np
-from facebench import io, protocols, reports, studies
+from facebench import claims, io, protocols, reports, studies
 from facebench.io._toml import read_toml
 
 LARGE = 3 << 30
@@ -111,8 +111,8 @@ READERS = {
     "suite.toml": read_toml,
     "study.toml": studies.load_study,
     "protocol.toml": protocols.load_protocol,
-    "published.toml": protocols.load_published,
-    "rules.toml": reports.read_rules,
+    "published.toml": claims.load_published,
+    "rules.toml": claims.read_rules,
     "calibrator.json": reports.read_calibrator,
     "scores.csv": scores,
     "page.png": lambda path: reports.page.image_section("A picture", path),

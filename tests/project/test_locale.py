@@ -10,14 +10,14 @@ import pytest
 # A host program has set its locale; what the library then says must not depend on it.
 PROGRAM = """
 import locale, pathlib, sys
-from facebench import io, protocols, reports
+from facebench import claims, io, protocols, reports
 print(locale.setlocale(locale.LC_ALL, ""), file=sys.stderr)
 folder = pathlib.Path(sys.argv[1])
 protocols.evaluate(
     "lfw", scores=[0.9, 0.1, 0.8, 0.2], root=folder, interval="none"
 ).save(folder / sys.argv[2])
 print(reports.table(folder / sys.argv[2], titles=["x"]))
-print(reports.check_claim("99.5 %", "lfw", metric="tar@far=0.001"))
+print(claims.check_claim("99.5 %", "lfw", metric="tar@far=0.001"))
 print(pathlib.Path(folder / sys.argv[2] / "run.json").read_text().split('"circumstance"')[0])
 (folder / "t.toml").write_text('id = "i"')
 """

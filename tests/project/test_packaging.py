@@ -200,7 +200,7 @@ assert importlib.util.find_spec("torch") is None
 from facebench import metrics
 assert metrics.auc([0.9, 0.1], [1, 0]) == 1
 assert facebench.protocols.load_protocol("lfw").id == "lfw"
-assert facebench.reports.check_claim("99.64", "lfw").exists is False
+assert facebench.claims.check_claim("99.64", "lfw").exists is False
 print(seconds)
 """
     # Without the environment's own packages; processor time, so that a busy machine does not count.

@@ -1,11 +1,9 @@
 #include "arrays.h"
 #include "common.h"
 #include "facebench/reports/gallery_sizes.h"
-#include "facebench/reports/run_rules.h"
 #include "facebench/reports/variance_budget.h"
 #include "json.h"
 #include "modules.h"
-#include "tables.h"
 
 namespace facebench {
 
@@ -34,27 +32,6 @@ void bind_run_judgements(py::module_& m) {
       },
       py::arg("runs"), py::arg("metric"), py::arg("track"), py::arg("options"), py::arg("threads"),
       py::arg("progress"));
-  m.def(
-      "read_rules",
-      [](const fs::path& path) {
-        const auto named = [](const RunRules& r) {
-          return dicts_of(r.rules, "name", &RunRule::name, "why", &RunRule::why);
-        };
-        return dict_of(read_rules(path), "id", &RunRules::id, "version", &RunRules::version,
-                       "title", &RunRules::title, "source", &RunRules::source, "changes",
-                       &RunRules::changes, "rules", named);
-      },
-      py::arg("path"));
-  m.def(
-      "check_run",
-      [](const fs::path& run, const fs::path& rules, int threads) {
-        return dicts_of(
-            with_job(threads, py::none(),
-                     [&](const Job& job) { return check_run(run, read_rules(rules), job); }),
-            "name", &RuleResult::name, "passed", &RuleResult::passed, "reason",
-            &RuleResult::reason);
-      },
-      py::arg("run"), py::arg("rules"), py::arg("threads") = 0);
 }
 
 }  // namespace facebench

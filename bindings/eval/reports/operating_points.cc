@@ -1,7 +1,6 @@
 #include "arrays.h"
 #include "common.h"
 #include "facebench/reports/calibration_report.h"
-#include "facebench/reports/plan_report.h"
 #include "facebench/reports/threshold_report.h"
 #include "json.h"
 #include "modules.h"
@@ -11,7 +10,6 @@ namespace facebench {
 void bind_operating_points(py::module_& m) {
   bind_options<ThresholdReportOptions>(m);
   bind_options<CalibrationOptions>(m);
-  bind_options<PlanOptions>(m);
   m.def(
       "threshold_report",
       [](const std::filesystem::path& run, const std::filesystem::path& test,
@@ -34,12 +32,6 @@ void bind_operating_points(py::module_& m) {
       },
       py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"), py::arg("progress"));
   m.def("read_calibrator", &read_calibrator, py::arg("path"));
-  m.def(
-      "plan_report",
-      [](const std::filesystem::path& run, const PlanOptions& options) {
-        return json_to_python(plan_report_json(plan_report(run, options)));
-      },
-      py::arg("run"), py::arg("options"));
 }
 
 }  // namespace facebench

@@ -4,15 +4,13 @@ import os
 
 import numpy as np
 
-from facebench import _eval, _library, protocols
+from facebench import _eval, _library
 from facebench.core import Error
 from facebench.core._arguments import of_kind, path_text
 from facebench.datasets._pictures import Pictures
 from facebench.io import EmbeddingSet, SampleStatus, read_embeddings
 from facebench.reports.page import Report, Section, bullets, table_block, text
 
-# Wang & Guo, section 4.4: the sets that they compare, after the people of the test sets went.
-_PAPER, _TABLE = "wang-guo-2019", "table-16"
 _SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 _WORST = 10  # people and images that are named
 _BLOCK = 1 << 24  # similarities at once
@@ -26,7 +24,7 @@ class Description(Report):
     tenth of people with the most); ``looked``: how many pictures were decoded, with their ``sizes``
     and the share that is ``grey``; ``measures``: quantiles of what is known of each image, by name;
     ``labels``: how alike images are within and between people (None without embeddings);
-    ``printed``: people, images and images a person of the sets of Wang & Guo's table 16.
+    ``printed``: people, images and images a person of published sets.
     """
 
     def _title(self):
@@ -44,10 +42,11 @@ class Description(Report):
         rows = [[self.name, f"{self.people:,}", f"{self.images:,}", f"{depth['mean']:.1f}"]]
         rows += [[f"{p['name']} (printed)", *p["cells"]] for p in self.printed]
         yield table_block(["set", "people", "images", "images a person"], rows)
-        yield text(
-            "Printed: table 16 of Wang & Guo 2019, training sets without the people of the test "
-            "sets."
-        )
+        if self.printed:
+            yield text(
+                "Printed: table 16 of Wang & Guo 2019, training sets without the people of the "
+                "test sets."
+            )
         quantiles = depth["quantiles"]
         yield table_block(
             ["images a person", *(f"{100 * float(share):g} %" for share in quantiles)],
@@ -261,16 +260,18 @@ def describe(
     column=None,
     key=None,
     limit=5000,
+    printed=(),
     threads=0,
 ) -> Description:
-    """What a training set is like, a :class:`Description`; beside Wang & Guo's table 16.
+    """What a training set is like, a :class:`Description`.
 
     ``source``: a pack, a folder with a folder for each person, or an archive. Of a pack the
     qualities of its faces are measured too (:func:`sample_measures`). ``csv``: a table of numbers
     of the images, such as age or yaw; ``column``: those of its columns (default: all), ``key``: the
     one that names images (default: the first). ``embeddings`` of the images, a file or an
     `facebench.io.EmbeddingSet`, tell how sure the labels are. ``limit``: at most so many pictures
-    are decoded, and so many images compared with the means of all people.
+    are decoded, and so many images compared with the means of all people. ``printed``: published
+    sets to stand beside it, as ``facebench.claims.training_sets`` has them.
 
     >>> import pathlib, tempfile
     >>> from facebench import datasets
@@ -298,7 +299,7 @@ def describe(
         **_look(held, limit),
         "measures": _measured(held, csv, column, key, threads),
         "labels": None,
-        "printed": _printed(),
+        "printed": list(printed),
     }
     if embeddings is not None:
         fields["labels"] = _labels(held, *_rows(held, embeddings), limit)
@@ -319,10 +320,3 @@ def _rows(held, embeddings):
             f"'{held.names[held.used[0]]}'"
         )
     return np.array(known), read.values[[at[held.names[i]] for i in known]]
-
-
-def _printed():
-    table = protocols.load_published(_PAPER)[_TABLE]
-    columns = ("subjects", "images", "images_per_subject")
-    at = [[c["id"] for c in table.columns].index(column) for column in columns]
-    return [{"name": row["name"], "cells": [row["printed"][k] for k in at]} for row in table.rows]

@@ -9,7 +9,7 @@ from typing import Unpack
 
 import numpy as np
 
-from facebench import _eval, reports
+from facebench import _eval, claims
 from facebench._torch import full
 from facebench.core import Error
 from facebench.core._options import takes
@@ -79,7 +79,7 @@ def diagnose(
     named = {"root": root, "images": images, "lists": lists}
     places = {k: os.fspath(v) for k, v in named.items() if v is not None}
     spec = _eval.load_protocol(part)
-    claim = None if expect is None else reports.check_claim(expect, asked)
+    claim = None if expect is None else claims.check_claim(expect, asked)
     trials = _eval.read_trials(spec, places.get("root", ""), places.get("lists", ""))
     pairs = choose_pairs(trials, limit or 1000)
     network = Network(model)

@@ -37,13 +37,6 @@ from facebench.io import _embedding_files
 from facebench.protocols import _pairs, _shards
 from facebench.protocols._data_check import DataCheck, check_data
 from facebench.protocols._load import load_protocol
-from facebench.protocols._published import (
-    Publication,
-    PublishedTable,
-    find_published,
-    list_published,
-    load_published,
-)
 from facebench.protocols._results import MetricResult, Result, TrackResult
 
 __all__ = [
@@ -52,8 +45,6 @@ __all__ = [
     "EvaluationOptions",
     "MetricResult",
     "ProtocolSpec",
-    "Publication",
-    "PublishedTable",
     "Result",
     "SyntheticIjbOptions",
     "TrackResult",
@@ -65,16 +56,13 @@ __all__ = [
     "evaluate_shard",
     "failure_policies",
     "find_images",
-    "find_published",
     "ijb_label",
     "ijb_scripts",
     "interval_methods",
     "list_conventions",
     "list_protocols",
-    "list_published",
     "load",
     "load_protocol",
-    "load_published",
     "protocol_metrics",
     "read_trials",
     "score_forms",

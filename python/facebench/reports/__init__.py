@@ -1,4 +1,4 @@
-"""Reports: tables, plots and pages made of run folders; why two runs differ; what claims can be.
+"""Reports: tables, plots and pages made of run folders; why two runs differ.
 
 >>> from facebench.reports import report_formats
 >>> report_formats()
@@ -12,15 +12,12 @@ from facebench._eval import (
     verify_scores,
     why_not_comparable,
 )
-from facebench.reports.claims import ClaimOptions, check_claim
 from facebench.reports.explanations import explain
 from facebench.reports.group_reports import GroupReportOptions, groups
 from facebench.reports.operating_points import (
     CalibrationOptions,
-    PlanOptions,
     ThresholdReportOptions,
     calibrate,
-    plan,
     read_calibrator,
     threshold,
 )
@@ -28,41 +25,32 @@ from facebench.reports.page import report_html, report_markdown, write_html, wri
 from facebench.reports.paper import system_table
 from facebench.reports.quality_reports import quality_report
 from facebench.reports.ranking import holm_adjusted, rank_runs
-from facebench.reports.rules import check, read_rules, rule_sets
 from facebench.reports.runs import curves, frame, rows, verify_inputs
-from facebench.reports.tables import against, report_formats, table
+from facebench.reports.tables import report_formats, table
 from facebench.reports.trainings import training_rows
 from facebench.reports.variance_budget import budget
 
 __all__ = [
     "CalibrationOptions",
-    "ClaimOptions",
     "GalleryOptions",
     "GroupReportOptions",
     "InspectionOptions",
-    "PlanOptions",
     "ThresholdReportOptions",
-    "against",
     "budget",
     "calibrate",
-    "check",
-    "check_claim",
     "curves",
     "explain",
     "frame",
     "groups",
     "holm_adjusted",
-    "plan",
     "quality_report",
     "rank_runs",
     "read_calibrator",
-    "read_rules",
     "read_run",
     "report_formats",
     "report_html",
     "report_markdown",
     "rows",
-    "rule_sets",
     "system_table",
     "table",
     "threshold",

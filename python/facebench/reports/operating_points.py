@@ -1,9 +1,9 @@
-"""Thresholds for a wanted FMR, likelihood ratios, and how much data a statement takes."""
+"""Thresholds for a wanted FMR, and likelihood ratios."""
 
 import os
 
 from facebench import _eval
-from facebench._eval import CalibrationOptions, PlanOptions, ThresholdReportOptions
+from facebench._eval import CalibrationOptions, ThresholdReportOptions
 from facebench.core._arguments import path_text
 from facebench.reports.page import (
     Code,
@@ -92,69 +92,6 @@ def _tested(name, tested):
         ]
         for rate in ("fmr", "fnmr", "gfar", "gfrr")
     ]
-
-
-class PlanReport(Report):
-    """What a run can show and what more takes. Its fields are those of :meth:`to_dict`."""
-
-    def _title(self):
-        return f"{self.protocol}: how much data it takes"
-
-    def _sections(self):
-        o = self.options
-        likeness = (
-            f", if the systems' errors correlate by {o['likeness']:g}"
-            if o["likeness"] > 0
-            else ". Systems that fail on the same comparisons need fewer (--likeness)"
-        )
-        rows = [
-            [
-                kind,
-                m["comparisons"],
-                m["people"],
-                f"{m['correlation']:.3f}",
-                _rounded(m["effective"]),
-                percent(m["rate"]),
-            ]
-            for kind, m in (("impostor", self.impostor), ("genuine", self.genuine))
-        ]
-        columns = ["comparisons", "number", "people", "correlation", "independent", "error, %"]
-        impostor, genuine = self.impostor, self.genuine
-        blocks = [
-            text(
-                f"{self.protocol} can bound an FMR of {percent(self.bound)} % at best, and show "
-                f"differences of {percent(self.smallest_difference)} % in FNMR: its "
-                f"{impostor['comparisons']} impostor comparisons count as "
-                f"{_rounded(impostor['effective'])} independent ones, its "
-                f"{genuine['comparisons']} genuine ones as {_rounded(genuine['effective'])}."
-            ),
-            table_block(columns, rows),
-            text(
-                f"To bound an FMR of {100 * o['fmr']:g} % at {100 * o['level']:g} %: "
-                f"{_rounded(self.impostor_needed)} independent impostor comparisons without a "
-                f"false match. That is {self.people_all_pairs:.0f} people of whom every two are "
-                f"compared, or {self.people_disjoint:.0f} in one pair each."
-            ),
-            text(
-                f"To show a difference of {100 * o['difference']:g} % in FNMR with a probability "
-                f"of {100 * o['power']:g} %: {self.genuine_needed:.0f} genuine comparisons of "
-                f"{self.people_genuine:.0f} people, as many of each as here{likeness}."
-            ),
-            text(
-                "Correlation: of the errors of two comparisons that share a person, at a threshold "
-                "with more errors."
-            ),
-        ]
-        return [Section("", blocks)]
-
-
-def _rounded(count):
-    """Three digits, never as a power of ten.
-
-    >>> _rounded(12345.6), _rounded(12.345)
-    ('12300', '12.3')
-    """
-    return f"{count:.3g}" if count < 1000 else f"{float(f'{count:.3g}'):.0f}"
 
 
 class CalibrationReport(Report):
@@ -246,15 +183,3 @@ def read_calibrator(path):
     """The calibration in a file of :func:`calibrate`: a ``ScoreCalibrator``, whose ``apply`` turns
     scores into natural-logarithm likelihood ratios. facebench.Error for any other file."""
     return _eval.read_calibrator(os.fspath(path))
-
-
-def plan(run, **options):
-    """What a run can show, and how many people and pairs it takes to show more.
-
-    Keywords: ``fmr`` to bound, ``difference`` of two systems' FNMR to show, ``likeness`` of their
-    errors, ``far``, ``level``, ``power``, ``track``. Comparisons that share people count for less:
-    see the vertex model in docs/metrics.md.
-
-    >>> print(plan("runs/lfw", fmr=1e-5))  # doctest: +SKIP
-    """
-    return PlanReport(_eval.plan_report(os.fspath(run), PlanOptions(**options)))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from facebench import _eval, protocols, reports
+from facebench import _eval, claims, protocols, reports
 from facebench.core import Error
 from facebench.reports.headlines import cells_of, headline
 from facebench.studies.facts import fact
@@ -31,7 +31,7 @@ class _Collected:
         self.metrics, self.beside = {}, {}
         self.printed = None
         if self.study.publication and self.spec.printed:
-            paper = protocols.load_published(self.study.publication)
+            paper = claims.load_published(self.study.publication)
             self.printed = paper[self.spec.printed]
 
     def table(self) -> dict:
@@ -236,7 +236,7 @@ class _Collected:
         if job.key not in self.beside:
             stated = conditions_of(row, self.plan.rehearse)
             try:
-                beside = reports.against(self._run(job), self.study.publication, stated)
+                beside = claims.against(self._run(job), self.study.publication, stated)
             except (Error, ValueError) as error:
                 return [str(error)]
             self.beside[job.key] = beside["same"] + beside["other_systems"]

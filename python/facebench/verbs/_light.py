@@ -4,7 +4,8 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import _eval, reports
+from facebench import _eval, claims, reports
+from facebench.claims.comparison import against_section
 from facebench.core import _rows
 from facebench.core._arguments import listed, of_kind, one_of, path_text
 from facebench.reports import _signatures
@@ -16,7 +17,6 @@ from facebench.reports.results import (
     write_run_pages,  # noqa: F401 -- of Result.save, which is lower
 )
 from facebench.reports.runs import as_list
-from facebench.reports.tables import against_section
 from facebench.reports.trainings import is_training, trainings_sections, trainings_table
 from facebench.verbs import _inspect
 
@@ -38,9 +38,9 @@ def report(
     ``rows="systems"``: a table for a paper, with a row for each system; ``paper`` are its keywords:
     metrics, digits, interval, baseline, ... (see `facebench.reports.system_table`).
 
-    ``against``: the name of a paper whose tables are built in (see ``protocols.list_published``),
+    ``against``: the name of a paper whose tables are built in (see ``claims.list_published``),
     or your own TOML file. Its numbers are shown beside those of the runs;
-    :func:`facebench.reports.against` explains ``stated`` and ``nearest``. As csv and json that
+    :func:`facebench.claims.against` explains ``stated`` and ``nearest``. As csv and json that
     comparison is the whole output, one entry per printed value.
 
     ``format="frame"``: a pandas DataFrame, a row for each number of each run; ``format="parquet"``
@@ -83,7 +83,7 @@ def report(
             [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
         )
         if against:
-            parts.append(reports.against(runs, against, stated, format, titles, nearest=nearest))
+            parts.append(claims.against(runs, against, stated, format, titles, nearest=nearest))
         text = "\n".join(parts)
         return _text_to(out, align_tables(text) if format == "markdown" else text)
     path = _html_path(out)

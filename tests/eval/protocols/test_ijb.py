@@ -322,7 +322,7 @@ def test_a_run_beside_the_golden_table_says_which_switches_differ(release, packe
     protocols.evaluate(
         "ijbc_1_1", release.plain, release.name, root=packed, interval="none", fusion="ijb_evals"
     ).save(tmp_path / "run")
-    text = str(facebench.reports.against([tmp_path / "run"], "insightface-ijb"))
+    text = str(facebench.claims.against([tmp_path / "run"], "insightface-ijb"))
     assert "tar_at_far is exact, not ijb" in text
     assert "fusion is ijb_evals, not media_mean_sum_unit_scored" in text
     # The line N0D1F1 of ijb_evals.py has the switches that the fusion of that name has.

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("facebench._full")
 
-from facebench import Error, datasets, embedding, images
+from facebench import Error, claims, datasets, embedding, images
 from facebench.cli.app import app
 from facebench.io import EmbeddingSet, write_embeddings
 from typer.testing import CliRunner
@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 
 def test_breadth_depth_sizes_and_grey(folder):
-    found = datasets.describe(folder)
+    found = datasets.describe(folder, printed=claims.training_sets())
     assert (found.name, found.people, found.images) == ("web", 10, 60)
     assert found.depth == {
         "mean": 6.0,

@@ -43,7 +43,7 @@ def cells(found, title):
 def test_built_in_studies_name_recipes_and_their_keys(name):
     found = studies.load_study(name)
     assert found.citations
-    paper = facebench.protocols.load_published(found.publication) if found.publication else {}
+    paper = facebench.claims.load_published(found.publication) if found.publication else {}
     for table, row in [(t, r) for t in found.tables for r in t.rows if "recipe" in r]:
         training.load_recipe(
             row["recipe"], **{k.replace(".", "__"): v for k, v in row["settings"].items()}
@@ -54,7 +54,7 @@ def test_built_in_studies_name_recipes_and_their_keys(name):
 
 def test_shi_prints_the_server_of_table_7():
     """Shi et al. 2016, table 7, by threads; a tool that is not there printed nothing."""
-    table = facebench.protocols.load_published("shi-2016")["table-7"]
+    table = facebench.claims.load_published("shi-2016")["table-7"]
     names = {
         "Caffe": "caffe",
         "CNTK": "cntk",
@@ -177,7 +177,7 @@ def test_wu_default_settings_are_table_ii_and_iii():
 
 
 def test_gains_of_tian_are_of_the_framework_that_is_printed():
-    paper = facebench.protocols.load_published("tian-2020")["headline"]
+    paper = facebench.claims.load_published("tian-2020")["headline"]
     engines = {"PyTorch": "pytorch", "TensorFlow": "keras-tensorflow"}
     for kind, printed in (("training", [18, 58.3]), ("inference", [58.7, 29.3])):
         study = studies.load_study(f"tian-2020/{kind}-gains")
@@ -196,7 +196,7 @@ def test_studies_of_one_paper_cite_it_and_say_what_trains():
     do not stand beside a processor's without a word."""
     wu = studies.load_study("wu-2018")
     (citation,) = wu.citations
-    assert facebench.protocols.load_published("wu-2018").title.lower() in citation.lower()
+    assert facebench.claims.load_published("wu-2018").title.lower() in citation.lower()
     for table in wu.tables:
         assert ("GPU" in table.title) == any("on the processor" in n for n in table.notes)
     root = Path(__file__).resolve().parents[3]

@@ -171,7 +171,8 @@ def describe(
             raise ValueError("--embeddings, or --model, which makes them: one of them")
         pack = facebench.datasets.Pack(source)
         options["embeddings"] = facebench.embedding.extract(model, pack, threads=options["threads"])
-    return facebench.datasets.describe(source, **options).with_page(out)
+    beside = facebench.claims.training_sets()
+    return facebench.datasets.describe(source, printed=beside, **options).with_page(out)
 
 
 @verb(

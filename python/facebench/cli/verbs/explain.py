@@ -12,7 +12,7 @@ from facebench.cli.verb import verb
     "facebench explain runs/run-lfw-1 runs/run-lfw-2. "
     "Or: facebench explain --claim 99.64 --protocol lfw --against 99.53",
     lambda: [
-        *fields(facebench.reports.ClaimOptions),
+        *fields(facebench.claims.ClaimOptions),
         *fields(facebench.metrics.BootstrapOptions),
     ],
 )
@@ -33,7 +33,7 @@ def explain(
         raise ValueError("give either two run folders or --claim")
     chance = {name: options.pop(name) for name in ("replicates", "seed")}
     if claim:
-        return facebench.reports.check_claim(claim, protocol, against=against, **options)
+        return facebench.claims.check_claim(claim, protocol, against=against, **options)
     if len(runs) != 2:
         raise ValueError(
             f"two run folders are compared, {len(runs)} {'is' if len(runs) == 1 else 'are'} given"

@@ -108,12 +108,12 @@ def _studies() -> list[dict]:
 # Each kind: how its entries are made, a list of dicts with at least "name".
 KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
-    "published": lambda: facebench.protocols.list_published(),
+    "published": lambda: facebench.claims.list_published(),
     "conventions": _conventions,
     "rules": _rules,
     "rule-sets": lambda: [
-        {"name": name, "doc": facebench.reports.read_rules(name)["title"]}
-        for name in facebench.reports.rule_sets()
+        {"name": name, "doc": facebench.claims.read_rules(name)["title"]}
+        for name in facebench.claims.rule_sets()
     ],
     "score-forms": lambda: facebench.protocols.score_forms(),
     "fusions": lambda: facebench.protocols.template_fusions(),

@@ -44,7 +44,7 @@ def calibrate(run: Run, **options):
 
 @verb(
     "facebench plan runs/run-lfw-1 --fmr 1e-5 --difference 0.002",
-    lambda: fields(facebench.reports.PlanOptions),
+    lambda: fields(facebench.claims.PlanOptions),
 )
 def plan(run: Run, **options):
     """What a run can show, and what more takes. In people and pairs."""

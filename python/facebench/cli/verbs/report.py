@@ -71,7 +71,7 @@ def report(
     elif json:
         data = {"numbers": facebench.reports.rows(runs, title)}
         if against:
-            data["against"] = facebench.reports.against(runs, against, conditions, titles=title)
+            data["against"] = facebench.claims.against(runs, against, conditions, titles=title)
         if out is None:
             return Answer(data, "")
     paper = {}

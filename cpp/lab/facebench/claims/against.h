@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "facebench/claims/published.h"
 #include "facebench/io/json.h"
-#include "facebench/protocols/published.h"
 #include "facebench/reports/table.h"
 
 namespace facebench {

@@ -1,4 +1,4 @@
-#include "facebench/protocols/published_json.h"
+#include "facebench/claims/published_json.h"
 
 namespace facebench {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "facebench/claims/published.h"
 #include "facebench/io/json.h"
-#include "facebench/protocols/published.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/reports/claim_sources.h"
+#include "facebench/claims/claim_sources.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "facebench/claims/published_json.h"
 #include "facebench/core/numbers.h"
 #include "facebench/metrics/template_fusion.h"
 #include "facebench/protocols/metric.h"
-#include "facebench/protocols/published_json.h"
 
 namespace facebench {
 namespace {

@@ -1,4 +1,4 @@
-#include "facebench/reports/plan_report.h"
+#include "facebench/claims/plan_report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import facebench
 import pytest
-from facebench import reports, studies
+from facebench import claims, studies
 
 HEAD = 'id = "mine"\nversion = 3\n'
 
@@ -85,9 +85,9 @@ def test_a_rule_with_a_slip_is_refused(run, tmp_path, rule, message):
 
 
 def test_the_shipped_rules_judge_a_run(run):
-    assert reports.rule_sets() == ["frte-1-1", "wang-guo-2019"]
-    for name in reports.rule_sets():
-        rules = reports.read_rules(name)
+    assert claims.rule_sets() == ["frte-1-1", "wang-guo-2019"]
+    for name in claims.rule_sets():
+        rules = claims.read_rules(name)
         assert rules["title"] and rules["source"] and rules["changes"]
         found = {r["name"]: r["passed"] for r in facebench.check(run, name).rules}
         assert found["the files are those that were written"] and found["nothing was left out"]
@@ -95,7 +95,7 @@ def test_the_shipped_rules_judge_a_run(run):
         assert not facebench.check(run, name).passed
     assert not found["MTCNN finds the faces"] and not found["the official lists"]
     with pytest.raises(ValueError, match="did you mean 'frte-1-1'"):
-        reports.read_rules("frte-1")
+        claims.read_rules("frte-1")
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,6 @@ def test_toml_of_a_stranger_ends_in_a_sentence(tmp_path):
     path = tmp_path / "theirs.toml"
     for text in ("a = " + "[" * 5000 + "]" * 5000, 'id = "x"\nrules = [', "a = nan", "\udcff"):
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
-        for read in (reports.read_rules, studies.load_study, studies.suite_study):
+        for read in (claims.read_rules, studies.load_study, studies.suite_study):
             with pytest.raises(facebench.Error, match=r"theirs\.toml"):
                 read(path)

@@ -8,8 +8,8 @@ import shutil
 
 import facebench
 import pytest
-from facebench import protocols, reports
-from facebench.reports.tables import against_section
+from facebench import claims, protocols, reports
+from facebench.claims.comparison import against_section
 
 SYSTEM = {
     "network": "resnet50",
@@ -66,7 +66,7 @@ def places(values):
 
 
 def test_only_the_same_system_under_the_same_measure_is_compared(run):
-    found = reports.against(run, stated=SYSTEM)
+    found = claims.against(run, stated=SYSTEM)
     # ResNet-50 on WebFace in PyTorch, of table 3 or, by its training, of section 4.4; nothing else:
     # the networks of that name in Caffe and TensorFlow have their strides elsewhere.
     assert places(found["same"]) == [("table-3", "ResNet-50")]
@@ -74,7 +74,7 @@ def test_only_the_same_system_under_the_same_measure_is_compared(run):
     assert (same["column"], same["difference_text"]) == ("lfw", "-0.20")
     assert same["published_lies"] == "inside"
     later = SYSTEM | {"training": "resnet50.section_4_4"}
-    assert places(reports.against(run, stated=later)["same"]) == [("table-14", "WebFace")]
+    assert places(claims.against(run, stated=later)["same"]) == [("table-14", "WebFace")]
     for network, table, difference in (
         ("resnet50_v1", "table-4", "+0.50"),
         ("resnet50_slim", "table-5", "+0.70"),
@@ -82,11 +82,11 @@ def test_only_the_same_system_under_the_same_measure_is_compared(run):
         flavour = {"caffe": "table-4", "tensorflow": "table-5"}
         recipe = next(f"resnet50.{f}" for f, t in flavour.items() if t == table)
         stated = SYSTEM | {"network": network, "training": recipe}
-        flavour = reports.against(run, stated=stated)["same"]
+        flavour = claims.against(run, stated=stated)["same"]
         assert places(flavour) == [(table, "ResNet-50")]
         assert flavour[0]["difference_text"] == difference
     # Every printed LFW number stands somewhere, and every other value is said not to be measured.
-    values = protocols.find_published()
+    values = claims.find_published()
     lfw = [v for v in values if v["column"] == "lfw"]
     assert len(found["same"]) + len(found["other_systems"]) == len(lfw) == 26
     assert len(found["not_measured"]) == len(values) - len(lfw)
@@ -99,23 +99,23 @@ def test_only_the_same_system_under_the_same_measure_is_compared(run):
         "network is resnet50, not vgg16",
         "training is resnet50.pytorch, not vgg16.pytorch",
     }
-    framework = reports.against(run, stated=SYSTEM | {"framework": "pytorch"})["same"]
+    framework = claims.against(run, stated=SYSTEM | {"framework": "pytorch"})["same"]
     assert framework == found["same"]
 
 
 def test_what_is_not_known_does_not_match(run, edit):
-    found = reports.against(run)
+    found = claims.against(run)
     assert found["same"] == [] and len(found["other_systems"]) == 26
     assert {d for v in found["other_systems"] for d in v["differs"]} >= {
         f"{c} is not known of the run" for c in SYSTEM
     }
     edit(run, network="resnet50")
     stated = {k: v for k, v in SYSTEM.items() if k != "network"}
-    assert len(reports.against(run, stated=stated)["same"]) == 1
+    assert len(claims.against(run, stated=stated)["same"]) == 1
     with pytest.raises(ValueError, match=r"'vgg16' is stated, but .* was made with 'resnet50'"):
-        reports.against(run, stated=SYSTEM | {"network": "vgg16"})
+        claims.against(run, stated=SYSTEM | {"network": "vgg16"})
     with pytest.raises(ValueError, match="did you mean 'training_set'"):
-        reports.against(run, stated={"trainingset": "webface"})
+        claims.against(run, stated={"trainingset": "webface"})
 
 
 def test_how_the_images_were_prepared_is_a_condition(run, seal):
@@ -128,38 +128,38 @@ def test_how_the_images_were_prepared_is_a_condition(run, seal):
     (run / "run.json").write_text(json.dumps(manifest))
     seal(run)
     stated = {"loss": "softmax", "training_set": "webface", "training": "resnet50.pytorch"}
-    found = reports.against(run, stated=stated)
+    found = claims.against(run, stated=stated)
     assert found["same"] == []
     first = found["other_systems"][0]
     assert first["differs"] == ["crop is arcface112, not paper", "flip is sum, not none"]
     assert (first["row"], first["difference_text"]) == ("ResNet-50", "-0.20")
     with pytest.raises(ValueError, match=r"crop 'paper' is stated, but .* made with 'arcface112'"):
-        reports.against(run, stated=stated | {"crop": "paper"})
+        claims.against(run, stated=stated | {"crop": "paper"})
     manifest["content"]["preparation"]["crop"]["name"] = "paper"
     manifest["content"]["embeddings"]["manifest"]["extract"]["flip"] = "none"
     (run / "run.json").write_text(json.dumps(manifest))
     seal(run)
-    assert len(reports.against(run, stated=stated)["same"]) == 1
+    assert len(claims.against(run, stated=stated)["same"]) == 1
 
 
 def test_the_nearest_values_come_first(run):
     stated = {k: v for k, v in SYSTEM.items() if k != "network"} | {"network": "vgg16"}
-    found = reports.against(run, stated=stated)["other_systems"]
+    found = claims.against(run, stated=stated)["other_systems"]
     keys = [(len(v["differs"]), abs(v["difference"])) for v in found]
     assert keys == sorted(keys)
-    text = reports.against(run, stated=stated, format="markdown")
+    text = claims.against(run, stated=stated, format="markdown")
     others = text.partition("### The same measure of other systems")[2]
     listed = [line for line in others.split("\n") if line.startswith("| lfw view2")]
     assert len(listed) == 10
     assert found[0]["published_text"] in listed[0] and found[0]["source"] in listed[0]
     assert f"These are the 10 nearest of {len(found)}; --all lists the others too." in text
-    everything = reports.against(run, stated=stated, format="markdown", nearest=None)
+    everything = claims.against(run, stated=stated, format="markdown", nearest=None)
     others = everything.partition("### The same measure of other systems")[2]
     assert others.count("| lfw view2") == len(found) and "--all" not in everything
 
 
 def test_what_is_not_known_is_said_once(run):
-    text = reports.against(run, format="markdown")
+    text = claims.against(run, format="markdown")
     assert text.count("Not known of run") == 1
     assert "crop, detector, flip, loss, network, training, training\\_set" in text or (
         "crop, detector, flip, loss, network, training, training_set" in text
@@ -169,7 +169,7 @@ def test_what_is_not_known_is_said_once(run):
 
 def test_other_lists_are_not_the_same_measure(run, edit):
     edit(run, notes=["Not the official list: track view2 has 40 comparisons."])
-    found = reports.against(run, stated=SYSTEM)
+    found = claims.against(run, stated=SYSTEM)
     assert found["same"] == []
     assert all("not the official" in v["differs"][0] for v in found["other_systems"])
 
@@ -185,12 +185,12 @@ def test_other_lists_are_not_the_same_measure(run, edit):
 )
 def test_a_printed_value_is_as_wide_as_its_last_digit(run, interval, lies, edit):
     edit(run, accuracy=(0.98, interval))
-    assert reports.against(run, stated=SYSTEM)["same"][0]["published_lies"] == lies
+    assert claims.against(run, stated=SYSTEM)["same"][0]["published_lies"] == lies
 
 
 def test_slips_stand_beside_the_value(run):
     stated = SYSTEM | {"network": "lightcnn29", "training": "lightcnn29.caffe"}
-    text = reports.against(run, stated=stated, format="markdown")
+    text = claims.against(run, stated=stated, format="markdown")
     assert "97.6 % [1]" in text and "[1] mislabelled: Table 2 gives this network" in text
     assert "Stated by the caller, not found in a manifest:" in text
 
@@ -208,7 +208,7 @@ def test_texts(run, tmp_path):
         assert part in re.sub(" +", " ", markdown), part
     text = facebench.report(run, against="wang-guo-2019", stated=SYSTEM, format="csv")
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert len(rows) == len(protocols.find_published())
+    assert len(rows) == len(claims.find_published())
     same = [r for r in rows if r["match"] == "same"]
     assert [float(r["difference"]) for r in same] == pytest.approx([-0.2])
     assert same[0]["printed"] == "98.2" and same[0]["low"] == "0.975"
@@ -270,7 +270,7 @@ def test_matrices_match_entry_by_entry(tmp_path, seal, edit):
     manifest["content"]["tracks"] = {"pose": manifest["content"]["tracks"]["view2"]}
     (folder / "run.json").write_text(json.dumps(manifest))
     seal(folder)
-    found = reports.against(folder, stated=SYSTEM | {"framework": "pytorch"})
+    found = claims.against(folder, stated=SYSTEM | {"framework": "pytorch"})
     table3 = [v for v in found["same"] if v["table"] == "table-3"]
     assert [(v["column"], v["printed"]) for v in table3][:2] == [
         ("pose_frontal_frontal", "0.756"),
@@ -319,34 +319,34 @@ def trained(run, seal):
 
 
 def test_the_training_is_read_from_the_models_file(trained):
-    found = reports.against(trained(), stated=PREPARED)
+    found = claims.against(trained(), stated=PREPARED)
     assert places(found["same"]) == [("table-3", "ResNet-50")]
-    found = reports.against(trained(recipe="resnet50.section_4_4"), stated=PREPARED)
+    found = claims.against(trained(recipe="resnet50.section_4_4"), stated=PREPARED)
     assert places(found["same"]) == [("table-14", "WebFace")]
     run = trained(changed=["optimizer.lr"])
-    first = reports.against(run, stated=PREPARED)["other_systems"][0]
+    first = claims.against(run, stated=PREPARED)["other_systems"][0]
     assert first["differs"] == ["training is resnet50.pytorch, changed, not resnet50.pytorch"]
     # A name of a file is not that of a data set; the loss is what it is.
     run = trained(training_set={"name": "casia112"})
-    assert reports.against(run, stated=PREPARED)["same"] == []
+    assert claims.against(run, stated=PREPARED)["same"] == []
     named = PREPARED | {"training_set": "webface"}
-    assert places(reports.against(run, stated=named)["same"]) == [("table-3", "ResNet-50")]
+    assert places(claims.against(run, stated=named)["same"]) == [("table-3", "ResNet-50")]
     with pytest.raises(ValueError, match=r"loss 'arcface' is stated, but .* made with 'softmax'"):
-        reports.against(run, stated=PREPARED | {"loss": "arcface"})
+        claims.against(run, stated=PREPARED | {"loss": "arcface"})
 
 
 def test_one_run_may_be_stated_otherwise(run, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(run, other)
     stated = SYSTEM | {"other:training": "resnet50.section_4_4", "other:training_set": "vggface2"}
-    found = reports.against([run, other], stated=stated)["same"]
+    found = claims.against([run, other], stated=stated)["same"]
     assert [(v["run"], v["table"], v["row"]) for v in found] == [
         ("run", "table-3", "ResNet-50"),
         ("other", "table-14", "VGGFace2"),
     ]
     with pytest.raises(ValueError, match="unknown title of a run 'othe'; did you mean 'other'"):
-        reports.against([run, other], stated={"othe:loss": "softmax"})
+        claims.against([run, other], stated={"othe:loss": "softmax"})
     with pytest.raises(ValueError, match="did you mean 'loss'"):
-        reports.against([run, other], stated={"other:los": "softmax"})
+        claims.against([run, other], stated={"other:los": "softmax"})
     text = facebench.report([run, other], against="wang-guo-2019", stated={"loss": "softmax"})
     assert "--as other:NAME=VALUE" in text

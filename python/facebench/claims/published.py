@@ -74,7 +74,7 @@ class Publication(Fields):
 def list_published():
     """Every paper whose tables are built in: name, title, citation, tables.
 
-    >>> from facebench.protocols import list_published
+    >>> from facebench.claims import list_published
     >>> "wang-guo-2019" in [p["name"] for p in list_published()]
     True
     """
@@ -95,7 +95,7 @@ def list_published():
 def load_published(name_or_path):
     """The tables of a paper by name, or of your own ``.toml`` file.
 
-    >>> from facebench.protocols import load_published
+    >>> from facebench.claims import load_published
     >>> load_published("wang-guo-2019")["table-16"]["WebFace", "subjects"]
     10182.0
     """
@@ -109,7 +109,7 @@ def find_published(publication="wang-guo-2019", **wanted):
     value measures (``protocol``, ``track``, ``metric``); or conditions (``network``, ``loss``,
     ``training_set``, ``framework``, ...). Conditions that a value does not state do not fit.
 
-    >>> from facebench.protocols import find_published
+    >>> from facebench.claims import find_published
     >>> [v["printed"] for v in find_published(protocol="lfw", network="resnet50", table="table-3")]
     ['98.2']
     """
@@ -128,3 +128,17 @@ def find_published(publication="wang-guo-2019", **wanted):
 
     values = _eval.published_values(os.fspath(publication))
     return [v for v in values if all(of(v, name) == w for name, w in wanted.items())]
+
+
+def training_sets():
+    """The training sets of Wang & Guo's table 16 without the people of the test sets: dicts of
+    ``name`` and ``cells`` (people, images, images a person) as printed.
+
+    >>> from facebench.claims import training_sets
+    >>> training_sets()[0]
+    {'name': 'MS-Celeb-1M', 'cells': ['84,936', '3,838,654', '45']}
+    """
+    table = load_published("wang-guo-2019")["table-16"]
+    ids = [column["id"] for column in table.columns]
+    at = [ids.index(column) for column in ("subjects", "images", "images_per_subject")]
+    return [{"name": row["name"], "cells": [row["printed"][k] for k in at]} for row in table.rows]

@@ -44,7 +44,7 @@ class RunCheck:
 def rule_sets() -> list[str]:
     """The names of the rules that facebench ships.
 
-    >>> from facebench.reports import rule_sets
+    >>> from facebench.claims import rule_sets
     >>> rule_sets()
     ['frte-1-1', 'wang-guo-2019']
     """

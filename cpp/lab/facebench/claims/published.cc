@@ -1,4 +1,4 @@
-#include "facebench/protocols/published.h"
+#include "facebench/claims/published.h"
 
 #include <fmt/format.h>
 

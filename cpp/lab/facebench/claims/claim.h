@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "facebench/claims/claim_sources.h"
+#include "facebench/claims/printed_number.h"
 #include "facebench/protocols/spec.h"
-#include "facebench/reports/claim_sources.h"
-#include "facebench/reports/printed_number.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/reports/against.h"
+#include "facebench/claims/against.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "facebench/claims/published_json.h"
 #include "facebench/metrics/template_fusion.h"
-#include "facebench/protocols/published_json.h"
 
 namespace facebench {
 namespace {

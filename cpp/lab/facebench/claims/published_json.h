@@ -1,7 +1,7 @@
 #pragma once
 
+#include "facebench/claims/published.h"
 #include "facebench/io/json.h"
-#include "facebench/protocols/published.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/reports/printed_number.h"
+#include "facebench/claims/printed_number.h"
 
 #include <fmt/format.h>
 

@@ -6,14 +6,14 @@ import re
 
 import facebench
 import pytest
-from facebench import protocols
+from facebench import claims, protocols
 
 SETS = ["UMDFaces", "WebFace", "VGGFace2", "MS-Celeb-1M"]
 
 
 @pytest.fixture(scope="module")
 def paper():
-    return protocols.load_published("wang-guo-2019")
+    return claims.load_published("wang-guo-2019")
 
 
 def errata(table, row, column, kind=None):
@@ -31,7 +31,7 @@ def row_of(table, name):
 
 
 def test_every_publication_is_there_and_shows_itself():
-    names = [p["name"] for p in protocols.list_published()]
+    names = [p["name"] for p in claims.list_published()]
     assert names == [
         "insightface-ijb",
         "liu-2018",
@@ -41,7 +41,7 @@ def test_every_publication_is_there_and_shows_itself():
         "wu-2018",
     ]
     for name in names:
-        publication = protocols.load_published(name)
+        publication = claims.load_published(name)
         assert publication.citation and re.fullmatch("[0-9a-f]{64}", publication.sha256)
         for table in publication.tables:
             assert table._repr_html_().count("<tr>") == len(table) + 1
@@ -116,7 +116,7 @@ def test_what_the_text_says_of_single_numbers(paper):
 
 def test_matrices_are_no_symmetric_copies_and_similarities_are_cosines(paper):
     values = [v for t in ("table-3", "table-4", "table-5", "table-14") for v in
-              protocols.find_published(table=t) if v["unit"] == "similarity"]  # fmt: skip
+              claims.find_published(table=t) if v["unit"] == "similarity"]  # fmt: skip
     assert len(values) == 23 * 13
     assert all(0.2 < v["value"] < 0.9 and v["half_unit"] == 0.0005 for v in values)
     for table in (paper[t] for t in ("table-3", "table-4", "table-5", "table-14")):
@@ -334,7 +334,7 @@ def test_known_slips_are_all_marked(paper):
 
 
 def test_wu_2018_repeats_itself():
-    paper = protocols.load_published("wu-2018")
+    paper = claims.load_published("wu-2018")
     for libraries, baseline in (("table-10", "table-6-mnist"), ("table-11", "table-7-mnist")):
         for framework, library in (("TensorFlow", "Eigen"), ("Caffe", "OpenBLAS"),
                                    ("Torch", "OpenBLAS"), ("Theano", "OpenBLAS")):  # fmt: skip
@@ -363,7 +363,7 @@ def test_wu_2018_repeats_itself():
 
 def test_wu_2018_sizes_are_those_of_the_files():
     """Table I in MiB: raw, IDX files of a byte a pixel and label; in memory, four bytes."""
-    table = protocols.load_published("wu-2018")["table-1"]
+    table = claims.load_published("wu-2018")["table-1"]
     for row, images in (("MNIST, training", 60_000), ("MNIST, testing", 10_000)):
         raw, held = 16 + 784 * images + 8 + images, 4 * 785 * images
         assert table[row, "raw"] == pytest.approx(raw / 2**20, abs=0.0099)
@@ -375,7 +375,7 @@ def test_wu_2018_sizes_are_those_of_the_files():
 
 
 def test_shi_2016_sizes_follow_from_the_layers():
-    paper = protocols.load_published("shi-2016")
+    paper = claims.load_published("shi-2016")
     for table, row, widths, kind in (
         ("table-2", "FCN-S", [26752, 2048, 2048, 2048, 2048, 26752], "miscomputed"),
         ("table-3", "FCN-R", [784, 2048, 4096, 1024, 10], "miscomputed"),
@@ -391,7 +391,7 @@ def test_shi_2016_sizes_follow_from_the_layers():
 
 
 def test_shi_2016_repeats_itself():
-    paper = protocols.load_published("shi-2016")
+    paper = claims.load_published("shi-2016")
     one, many = paper["table-7"], paper["table-8"]
     assert (len(one), len(many)) == (35, 15)
     for network, tool in itertools.product(
@@ -405,16 +405,16 @@ def test_shi_2016_repeats_itself():
 
 
 def test_finding_values():
-    (value,) = protocols.find_published(
+    (value,) = claims.find_published(
         table="table-14", training_set="vggface2", protocol="ijba_quality", metric="tar@far=0.0001",
         track="low2high",
     )  # fmt: skip
     assert (value["printed"], value["value"], value["half_unit"]) == ("38.1", 38.1, 0.05)
     assert value["conditions"]["network"] == "resnet50"
     with pytest.raises(ValueError, match="did you mean 'network'"):
-        protocols.find_published(netwrok="resnet50")
+        claims.find_published(netwrok="resnet50")
     with pytest.raises(ValueError, match="did you mean 'wang-guo-2019'"):
-        protocols.find_published("wang-guo-2018")
+        claims.find_published("wang-guo-2018")
 
 
 MINE = """
@@ -448,8 +448,8 @@ note = "Why not."
 def test_ones_own_file_is_read_alike(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(MINE)
-    assert protocols.load_published(path)["one"]["a", "lfw"] == 99.4
-    assert protocols.find_published(path)[0]["half_unit"] == pytest.approx(0.005)
+    assert claims.load_published(path)["one"]["a", "lfw"] == 99.4
+    assert claims.find_published(path)[0]["half_unit"] == pytest.approx(0.005)
 
 
 @pytest.mark.parametrize(
@@ -473,4 +473,4 @@ def test_slips_in_a_file_are_refused_with_file_and_line(tmp_path, old, new, mess
     assert old in MINE
     path.write_text(MINE.replace(old, new, 1))
     with pytest.raises(facebench.Error, match=message):
-        protocols.load_published(path)
+        claims.load_published(path)

@@ -1,4 +1,4 @@
-#include "facebench/reports/claim.h"
+#include "facebench/claims/claim.h"
 
 #include <fmt/format.h>
 

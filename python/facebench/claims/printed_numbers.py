@@ -162,7 +162,7 @@ def check_claim(printed, protocol=None, *, against="", options=None, **more):
     ``rate``, any share of ``genuine`` things), track, genuine, impostor, folds; level and power.
     ``against``: a second claim, to say how many comparisons and people tell the two apart.
 
-    >>> from facebench.reports import check_claim
+    >>> from facebench.claims import check_claim
     >>> check_claim("99.64", "lfw").exists
     False
     >>> check_claim("99.63", "lfw").possible["nearest"]

@@ -1,4 +1,4 @@
-#include "facebench/reports/run_rules.h"
+#include "facebench/claims/run_rules.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
