@@ -11,22 +11,22 @@ std::shared_ptr<Searches> make_searches(const py::object& similarity,
                                         const py::object& probe_identity,
                                         const py::object& gallery_identity, int threads,
                                         const py::object& progress) {
-  const py::array given = as_array(similarity, "similarity", 2);
+  const py::array matrix = as_array(similarity, "similarity", 2);
   const auto probes = whole_numbers<std::int32_t>(probe_identity, "probe_identity");
   const auto gallery = whole_numbers<std::int32_t>(gallery_identity, "gallery_identity");
-  if (given.shape(0) != static_cast<py::ssize_t>(probes.size()) ||
-      given.shape(1) != static_cast<py::ssize_t>(gallery.size()))
+  if (matrix.shape(0) != static_cast<py::ssize_t>(probes.size()) ||
+      matrix.shape(1) != static_cast<py::ssize_t>(gallery.size()))
     throw py::value_error(fmt::format("similarity is {} x {} for {} probes and {} gallery entries",
-                                      given.shape(0), given.shape(1), probes.size(),
+                                      matrix.shape(0), matrix.shape(1), probes.size(),
                                       gallery.size()));
   const auto build = [&]<class T>(T) {
-    const auto rows = dense<T>(given);
+    const auto rows = dense<T>(matrix);
     const std::span<const T> view(rows.data(), static_cast<std::size_t>(rows.size()));
     return with_job(threads, progress, [&](const Job& job) {
       return std::make_shared<Searches>(view, probes, gallery, job);
     });
   };
-  return given.dtype().is(py::dtype::of<float>()) ? build(float{}) : build(double{});
+  return matrix.dtype().is(py::dtype::of<float>()) ? build(float{}) : build(double{});
 }
 
 py::list rules() {

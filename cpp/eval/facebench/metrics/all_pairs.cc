@@ -170,15 +170,15 @@ void finish_histogram(ScoreTail& tail, std::vector<std::int64_t> counted) {
 }
 
 // What a shard finds: genuine scores in `tail`, impostors in the collector.
-struct Found {
+struct ShardScores {
   ScoreTail tail;
   std::int64_t wanted = 0;
   std::unique_ptr<TailCollector> collector;
   std::vector<std::int64_t> counted;
 };
 
-Found search(const PairSide& rows, const PairSide& columns, bool triangle,
-             const AllPairsOptions& options, const Shard& shard, const Job& job) {
+ShardScores search(const PairSide& rows, const PairSide& columns, bool triangle,
+                   const AllPairsOptions& options, const Shard& shard, const Job& job) {
   check_options(options);
   check_shard(shard);
   if (rows.set->dim() != columns.set->dim())
@@ -195,42 +195,42 @@ Found search(const PairSide& rows, const PairSide& columns, bool triangle,
          fmt::format("{} genuine comparisons are more than the {} whose scores can be kept",
                      genuine, kMaxGenuine),
          "Take fewer images of each person.");
-  Found found;
-  ScoreTail& tail = found.tail;
+  ShardScores scores;
+  ScoreTail& tail = scores.tail;
   tail.impostor_count = comparisons - genuine;
-  found.wanted =
+  scores.wanted =
       std::min(allowed_false_accepts(options.far, tail.impostor_count) + 1, tail.impostor_count);
-  if (found.wanted > kMaxTail)
+  if (scores.wanted > kMaxTail)
     throw std::invalid_argument(fmt::format(
         "a FAR of {} of {} impostor comparisons needs the {} highest scores; at most {} "
         "are kept: choose a lower far",
-        options.far, tail.impostor_count, found.wanted, kMaxTail));
+        options.far, tail.impostor_count, scores.wanted, kMaxTail));
   score_genuine(rows, columns, triangle, runs, shard, tail, job);
-  found.counted.resize(static_cast<std::size_t>(options.bins));
+  scores.counted.resize(static_cast<std::size_t>(options.bins));
   double bound = kNoBound;
-  if (found.wanted > 0)
-    bound =
-        guessed_bound(rows, columns, triangle, tail.impostor_count, found.wanted, shard.count, job);
+  if (scores.wanted > 0)
+    bound = guessed_bound(rows, columns, triangle, tail.impostor_count, scores.wanted, shard.count,
+                          job);
   while (true) {
-    found.collector = std::make_unique<TailCollector>(found.wanted, bound);
-    if (found.wanted > 0)
+    scores.collector = std::make_unique<TailCollector>(scores.wanted, bound);
+    if (scores.wanted > 0)
       tail.histogram_blur =
-          scan_pairs(rows, columns, triangle, shard, *found.collector, found.counted, job);
+          scan_pairs(rows, columns, triangle, shard, *scores.collector, scores.counted, job);
     // A shard alone cannot know whether all of them find enough.
-    if (shard.count > 1 || found.collector->complete()) return found;
+    if (shard.count > 1 || scores.collector->complete()) return scores;
     // The sample was misleading (less often than once in a million): search without it.
     bound = kNoBound;
-    std::ranges::fill(found.counted, 0);
+    std::ranges::fill(scores.counted, 0);
   }
 }
 
-ScoreTail finish(Found found) {
-  ScoreTail& tail = found.tail;
-  found.collector->finish(tail);
-  if (found.counted.empty())
+ScoreTail finish(ShardScores scores) {
+  ScoreTail& tail = scores.tail;
+  scores.collector->finish(tail);
+  if (scores.counted.empty())
     tail.histogram_blur = 0;
   else
-    finish_histogram(tail, std::move(found.counted));
+    finish_histogram(tail, std::move(scores.counted));
   return std::move(tail);
 }
 
@@ -258,15 +258,15 @@ void check(const AllPairsShard& shard) {
     refuse("its scores do not say what was compared");
 }
 
-AllPairsShard as_shard(const Shard& shard, Found found) {
+AllPairsShard as_shard(const Shard& shard, ShardScores scores) {
   AllPairsShard part{shard.number,
                      shard.count,
                      std::string(isa_name(active_isa())),
-                     found.wanted,
-                     found.collector->bound(),
-                     std::move(found.tail)};
-  found.collector->list_above(part.tail);
-  part.tail.histogram.impostor = std::move(found.counted);
+                     scores.wanted,
+                     scores.collector->bound(),
+                     std::move(scores.tail)};
+  scores.collector->list_above(part.tail);
+  part.tail.histogram.impostor = std::move(scores.counted);
   return part;
 }
 
@@ -320,7 +320,7 @@ AllPairsShard all_pairs_shard(const EmbeddingRows& rows,
   const PairSide r = by_identity(rows, row_identities);
   const PairSide c = by_identity(columns, column_identities);
   return of_two(r, c, options, shard, job,
-                [&](Found found) { return as_shard(shard, std::move(found)); });
+                [&](ShardScores scores) { return as_shard(shard, std::move(scores)); });
 }
 
 AllPairsShard all_pairs_shard(const EmbeddingRows& rows, std::span<const std::int32_t> identities,
@@ -354,7 +354,7 @@ ScoreTail merge_all_pairs(std::vector<AllPairsShard> shards) {
     bound = std::max(bound, shard.bound);
     if (shard.bound == bound) equal += tail.impostor_reach - above;
   }
-  Found whole;
+  ShardScores whole;
   whole.wanted = first.wanted;
   whole.tail.impostor_count = first.tail.impostor_count;
   whole.counted.resize(first.tail.histogram.impostor.size());

@@ -97,9 +97,10 @@ void DataPlaces::describe(OptionsBuilder<DataPlaces>& o) {
 }
 
 fs::path find_lists(const ProtocolSpec& spec, const DataPlaces& places) {
-  const fs::path& given = places.lists.empty() ? places.root : places.lists;
-  if (!given.empty() && !is_there(given))
-    fail(given.string(), "no such folder", "Give the data set's root, or the folder of the lists.");
+  const fs::path& folder = places.lists.empty() ? places.root : places.lists;
+  if (!folder.empty() && !is_there(folder))
+    fail(folder.string(), "no such folder",
+         "Give the data set's root, or the folder of the lists.");
   std::vector<std::string> absent;  // where the fewest are
   for (const fs::path& folder : candidates(places.lists, places.root, spec.list_folders, "lists")) {
     std::vector<std::string> here = spec.reader->missing(folder);

@@ -360,7 +360,7 @@ Scores tail_of_files(const Track& track, const UnitEmbeddings& units, const Stor
                      std::span<const std::filesystem::path> files) {
   const ManyPairs pairs = many_pairs(track, units, storage);
   const std::string sha256 = pairs.sha256();
-  std::vector<AllPairsShard> found;
+  std::vector<AllPairsShard> shards;
   for (const std::filesystem::path& path : files)
     for (TailShard& shard : read_tail_shards(path)) {
       if (shard.track != track.name) continue;
@@ -370,9 +370,9 @@ Scores tail_of_files(const Track& track, const UnitEmbeddings& units, const Stor
                          "or by another version",
                          track.name),
              "Make the shard again.");
-      found.push_back(std::move(shard.found));
+      shards.push_back(std::move(shard.pairs));
     }
-  return pairs.tail_of(std::move(found));
+  return pairs.tail_of(std::move(shards));
 }
 
 // `fused` is called when the values of the embeddings are not needed any more.
@@ -433,20 +433,20 @@ void write_tail_shard(TrialSet trials, EmbeddingSet&& embeddings, const Shard& s
   Result r = begin(std::move(trials), rows, options);
   const UnitEmbeddings units = units_of(r, rows, job);
   rows = {};
-  std::vector<TailShard> found;
+  std::vector<TailShard> shards;
   for (const Track& track : r.trials.tracks) {
     const Storage storage = choose_storage(track, r);
     if (storage.what != Storage::What::tail) continue;
     const ManyPairs pairs = many_pairs(track, units, storage);
-    found.push_back({track.name, pairs.sha256(), pairs.shard(shard, job)});
+    shards.push_back({track.name, pairs.sha256(), pairs.shard(shard, job)});
   }
-  if (found.empty())
+  if (shards.empty())
     fail(fmt::format("protocol {}", r.spec.id),
          fmt::format("no track compares every image with every other more than {} times, so there "
                      "is nothing to share out",
                      r.options.stored_scores),
          "Evaluate it in one process, or with a lower 'stored_scores'.");
-  write_tail_shards(out, found);
+  write_tail_shards(out, shards);
 }
 
 Result evaluate_scores(TrialSet trials, std::span<const double> scores,

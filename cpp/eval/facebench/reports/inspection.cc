@@ -95,7 +95,7 @@ std::vector<PersonInfluence> influence_of(const ListedRun& list, const TrialSet&
     add(of_person[a]);
     if (a != b) add(of_person[b]);
   }
-  std::vector<std::pair<double, PersonInfluence>> found;
+  std::vector<std::pair<double, PersonInfluence>> influences;
   for (const auto& [person, c] : of_person) {
     PersonInfluence p;
     p.person = trials.identity_names[static_cast<std::size_t>(person)];
@@ -107,11 +107,12 @@ std::vector<PersonInfluence> influence_of(const ListedRun& list, const TrialSet&
     for (const int kind : {0, 1})
       if (const double before = rate(total.wrong[kind], total.all[kind]); before > 0)
         moved = std::max(moved, std::abs((kind ? p.fnmr : p.fmr) / before - 1));
-    found.emplace_back(moved, std::move(p));
+    influences.emplace_back(moved, std::move(p));
   }
-  std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(influences,
+                           [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<PersonInfluence> result;
-  for (auto& [moved, p] : found)
+  for (auto& [moved, p] : influences)
     if (moved > 0 && std::ssize(result) < count) result.push_back(std::move(p));
   return result;
 }

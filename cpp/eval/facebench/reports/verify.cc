@@ -41,12 +41,12 @@ std::vector<const char*> recorded_files(const Run& run) {
   return files;
 }
 
-// Every value of `recorded` that differs from `wanted`, by its path, for people.
-std::string differences(const Json& recorded, const Json& wanted) {
-  std::string found;
-  for (const Json& change : Json::diff(recorded, wanted))
-    found += (found.empty() ? "" : ", ") + change["path"].get<std::string>();
-  return found;
+// Every value of `recorded` that differs from `expected`, by its path, for people.
+std::string differences(const Json& recorded, const Json& expected) {
+  std::string paths;
+  for (const Json& change : Json::diff(recorded, expected))
+    paths += (paths.empty() ? "" : ", ") + change["path"].get<std::string>();
+  return paths;
 }
 
 // A file of numbers against what scores.h5 gives.
@@ -69,9 +69,9 @@ Check compare_numbers(const char* what, const fs::path& path, const Json& again,
 
 // The rule that the run's intervals were made by; before the second none was recorded. 0: no rule.
 std::int64_t interval_rules_of(const Json& content) {
-  const auto found = content.find("interval_rules");
-  if (found == content.end()) return 1;
-  return found->is_number_integer() ? found->get<std::int64_t>() : 0;
+  const auto rules = content.find("interval_rules");
+  if (rules == content.end()) return 1;
+  return rules->is_number_integer() ? rules->get<std::int64_t>() : 0;
 }
 
 // metrics.json or curves.json without what the rule of intervals decides.
@@ -110,21 +110,21 @@ std::vector<Check> compare_content(const Run& run, const RunScores& s,
   const Json& recorded = run.manifest.content;
   Check check{"content of run.json", false, ""};
   const bool copied = s.format >= kFormatWithContent;
-  Json wanted = copied ? s.content : recorded;
-  wanted.update(content_of_scores(s, tracks));
+  Json expected = copied ? s.content : recorded;
+  expected.update(content_of_scores(s, tracks));
   if (copied &&
       !(1 <= interval_rules_of(recorded) && interval_rules_of(recorded) <= kIntervalRules))
-    wanted["interval_rules"] = kIntervalRules;
+    expected["interval_rules"] = kIntervalRules;
   for (const std::string_view file : recorded_files(run))
-    wanted["outputs"][file] = sha256_file(run.folder / file, job);
+    expected["outputs"][file] = sha256_file(run.folder / file, job);
   std::vector<std::string> unfollowed;  // of an earlier format: what nothing else says
   if (!copied) {
     // Options that came later.
     for (const char* key : {"accuracy_convention", "tar_at_far_convention",
                             "identification_convention", "rank_ties", "match"})
-      if (!recorded.at("options").contains(key)) wanted["options"].erase(key);
+      if (!recorded.at("options").contains(key)) expected["options"].erase(key);
     // What format 2 called a kind of its own.
-    for (auto& [name, track] : wanted["tracks"].items())
+    for (auto& [name, track] : expected["tracks"].items())
       if (const auto then = recorded.at("tracks").find(name);
           s.format == 2 && then != recorded.at("tracks").end() &&
           text_at(*then, "/kind") == "all_pairs" && text_at(track, "/kind") == "dense")
@@ -134,8 +134,8 @@ std::vector<Check> compare_content(const Run& run, const RunScores& s,
       if (!follows.contains(key) && key != "outputs" && key != "inputs") unfollowed.push_back(key);
   }
   const std::string hash = run.manifest.recorded_hash;
-  if (const std::string found = differences(recorded, wanted); !found.empty())
-    check.detail = "differs from what scores.h5 holds: " + found;
+  if (const std::string paths = differences(recorded, expected); !paths.empty())
+    check.detail = "differs from what scores.h5 holds: " + paths;
   else if (const std::string now = content_hash(run.manifest);
            now != hash && (copied || !hash.empty()))
     check.detail =
@@ -169,9 +169,9 @@ Check check_circumstance(const Run& run) {
   for (const auto& [key, value] : keys.items())
     if (!circumstance.contains(key)) return {name, false, fmt::format("lacks '{}'", key)};
   const auto roles = [](const Json& inputs) {
-    std::vector<std::string> found;
-    for (const Json& input : inputs) found.push_back(text_at(input, "/role"));
-    return found;
+    std::vector<std::string> roles;
+    for (const Json& input : inputs) roles.push_back(text_at(input, "/role"));
+    return roles;
   };
   if (roles(circumstance["inputs"]) != roles(run.manifest.content.at("inputs")))
     return {name, false, "lists other inputs than the content"};
@@ -259,24 +259,24 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
     const EmbeddingSet embeddings = read_embeddings(path);
     // Those that a run kept are compared beside its pack.
     if (s.format >= kFormatWithContent && path.parent_path() != run.folder)
-      if (const std::string found = differences(run.manifest.content.value("embeddings", Json()),
+      if (const std::string paths = differences(run.manifest.content.value("embeddings", Json()),
                                                 embeddings_json(embeddings));
-          !found.empty())
-        return {check.name, false, "run.json says something else of the embeddings: " + found};
+          !paths.empty())
+        return {check.name, false, "run.json says something else of the embeddings: " + paths};
     const UnitEmbeddings units = unit_embeddings(
         s.trials, embeddings, s.options.match.value_or(s.spec.match), *s.options.fusion, job);
-    ScoreDifferences found;
+    ScoreDifferences sum;
     for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
       const Scores again = s.trials.tracks[t].trials->score(units, s.scores[t].storage, job);
-      const ScoreDifferences own = again.differences(s.scores[t]);
-      found.all += own.all;
-      found.different += own.different;
+      const ScoreDifferences differences = again.differences(s.scores[t]);
+      sum.all += differences.all;
+      sum.different += differences.different;
     }
     if (units.sample_status != s.status)
       return {check.name, false, "the status of samples is not that of the embeddings"};
-    check.same = found.different == 0;
-    check.detail = check.same ? fmt::format("{} scores, equal to the last digit", found.all)
-                              : fmt::format("{} of {} scores differ", found.different, found.all);
+    check.same = sum.different == 0;
+    check.detail = check.same ? fmt::format("{} scores, equal to the last digit", sum.all)
+                              : fmt::format("{} of {} scores differ", sum.different, sum.all);
   } catch (const Error& e) {
     check.same = false;
     check.detail = e.what();
@@ -303,37 +303,37 @@ void check_kept_file(std::vector<Check>& checks, const Run& run, const char* nam
 // What run.json says of the pack and the embeddings against what these files say.
 void check_kept_manifests(std::vector<Check>& checks, const Run& run) {
   const Json& content = run.manifest.content;
-  Json recorded = Json::object(), wanted = Json::object();
+  Json recorded = Json::object(), expected = Json::object();
   try {
     if (const fs::path pack = run.folder / "pack.h5"; fs::exists(pack)) {
       recorded["preparation"] = content.value("preparation", Json());
       recorded["images_sha256"] = content.value("images_sha256", Json());
-      wanted = recorded;
+      expected = recorded;
       const Json manifest = H5Reader(pack).read_json("/manifest");
       for (const char* key : {"detector", "selection", "crop", "decode", "failures"})
-        wanted["preparation"][key] = manifest.at(key);
-      wanted["images_sha256"] = manifest.at("tree_sha256");
+        expected["preparation"][key] = manifest.at(key);
+      expected["images_sha256"] = manifest.at("tree_sha256");
     }
     if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) {
       recorded["embeddings"] = content.value(Json::json_pointer("/embeddings/manifest"), Json());
-      wanted["embeddings"] = H5Reader(kept).read_json("/manifest");
+      expected["embeddings"] = H5Reader(kept).read_json("/manifest");
       // Where the embeddings say which network made them.
-      if (const Json::json_pointer name("/model/network"); wanted["embeddings"].contains(name)) {
+      if (const Json::json_pointer name("/model/network"); expected["embeddings"].contains(name)) {
         recorded["embedder"] = content.value("embedder", Json());
-        wanted["embedder"] = wanted["embeddings"][name];
+        expected["embedder"] = expected["embeddings"][name];
       }
     }
     // Only what makes embeddings of photographs knows a model.
     if (content.contains("embedder") && !content.contains("pack_sha256")) {
       recorded["embedder"] = content["embedder"];
-      wanted["embedder"] = nullptr;
+      expected["embedder"] = nullptr;
     }
-    if (wanted.empty()) return;
-    std::string found;
-    for (const Json& change : Json::diff(recorded, wanted))
-      found += " " + change["path"].get<std::string>();
-    checks.push_back({"run.json against pack.h5 and embeddings.h5", found.empty(),
-                      found.empty() ? "says what these files say" : "differs at" + found});
+    if (expected.empty()) return;
+    std::string paths;
+    for (const Json& change : Json::diff(recorded, expected))
+      paths += " " + change["path"].get<std::string>();
+    checks.push_back({"run.json against pack.h5 and embeddings.h5", paths.empty(),
+                      paths.empty() ? "says what these files say" : "differs at" + paths});
   } catch (const std::exception& e) {  // damaged, or values of other types
     checks.push_back({"run.json against pack.h5 and embeddings.h5", false, e.what()});
   }

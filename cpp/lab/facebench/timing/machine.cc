@@ -63,7 +63,7 @@ Json optional_json(const std::optional<T>& value) {
 
 Json positive(std::int64_t value) { return value > 0 ? Json(value) : Json(); }
 // Text that JSON can hold.
-Json said(const std::string& text) {
+Json text_or_null(const std::string& text) {
   return text.empty() || !is_utf8(text) ? Json() : Json(printable(text));
 }
 
@@ -73,7 +73,7 @@ Json cpu_facts() {
   Json caches = Json::array();
   for (const CacheFacts& c : read_caches(folder / "cache"))
     caches.push_back({{"level", c.level},
-                      {"type", said(c.type)},
+                      {"type", text_or_null(c.type)},
                       {"bytes", c.bytes},
                       {"shared_by", positive(c.shared_by)}});
   const auto khz = whole(line_of(folder / "cpufreq/cpuinfo_max_freq"));
@@ -82,14 +82,14 @@ Json cpu_facts() {
     const auto [low, high] = std::minmax_element(cpu.mhz.begin(), cpu.mhz.end());
     mhz = Json::array({*low, *high});
   }
-  return {{"model", said(cpu.model)},
+  return {{"model", text_or_null(cpu.model)},
           {"sockets", positive(cpu.sockets)},
           {"cores", positive(cpu.cores)},
           {"processors", positive(cpu.processors)},
           {"allowed", available_processors()},
           {"mhz", mhz},
           {"max_mhz", khz ? Json(static_cast<double>(*khz) / 1000) : Json()},
-          {"governor", said(line_of(folder / "cpufreq/scaling_governor"))},
+          {"governor", text_or_null(line_of(folder / "cpufreq/scaling_governor"))},
           {"caches", caches}};
 }
 
@@ -97,7 +97,7 @@ Json gpu_facts() {
   const Nvml nvml;
   Json devices = Json::array();
   for (const GpuFacts& g : nvml.gpus())
-    devices.push_back({{"name", said(g.name)},
+    devices.push_back({{"name", text_or_null(g.name)},
                        {"memory_bytes", optional_json(g.memory_bytes)},
                        {"sm_mhz", optional_json(g.sm_mhz)},
                        {"memory_mhz", optional_json(g.memory_mhz)},
@@ -108,7 +108,7 @@ Json gpu_facts() {
   if (devices.empty())
     for (const CudaDevice& d : cuda_devices().devices)
       devices.push_back({{"name", d.name}, {"memory_bytes", d.memory_bytes}});
-  return {{"driver", said(nvml.driver())}, {"devices", devices}};
+  return {{"driver", text_or_null(nvml.driver())}, {"devices", devices}};
 }
 
 }  // namespace

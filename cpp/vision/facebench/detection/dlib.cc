@@ -151,10 +151,10 @@ class Hog final : public DlibDetector {
 
   Boxes search(const Pixels& pixels) const override {
     Engine engine = take();
-    Boxes found;
-    engine(pixels, found, options_.threshold);
+    Boxes boxes;
+    engine(pixels, boxes, options_.threshold);
     give_back(std::move(engine));
-    return found;
+    return boxes;
   }
 
   Engine prototype_;

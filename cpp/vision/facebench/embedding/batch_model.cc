@@ -60,13 +60,13 @@ InputView BatchModel::input_view(const ImageShape& images) const {
   const auto side = [](int said, int found) { return said > 0 ? said : found; };
   const ImageShape input{side(info_.input.height, images.height),
                          side(info_.input.width, images.width)};
-  const ImageShape wanted{o.image_height.value_or(input.height),
-                          o.image_width.value_or(input.width)};
-  if (images != wanted)
+  const ImageShape expected{o.image_height.value_or(input.height),
+                            o.image_width.value_or(input.width)};
+  if (images != expected)
     throw std::invalid_argument(fmt::format(
         "the images are {} x {} (height x width), the model '{}' takes {} x {}; crop them to that "
         "size",
-        images.height, images.width, info_.name, wanted.height, wanted.width));
+        images.height, images.width, info_.name, expected.height, expected.width));
   return {o.view, o.view_fraction, o.interpolation, images, input};
 }
 

@@ -77,10 +77,10 @@ class TorchModel : public BatchModel {
     try {
       // A card has its work when the launch thread is done; what it computes is waited for here,
       // so that others hand over theirs meanwhile.
-      const at::Tensor found = device_.is_cuda()
-                                   ? on_launch_thread([&] { return launched(images); })
-                                   : embeddings(images);
-      return found.flatten(1).to(at::kCPU, at::kFloat).contiguous();
+      const at::Tensor features = device_.is_cuda()
+                                      ? on_launch_thread([&] { return launched(images); })
+                                      : embeddings(images);
+      return features.flatten(1).to(at::kCPU, at::kFloat).contiguous();
     } catch (const c10::OutOfMemoryError& e) {
       throw OutOfMemory(info().name, device_.str(), images.size(0), e.what_without_backtrace());
     }

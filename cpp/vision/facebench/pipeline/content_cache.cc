@@ -43,9 +43,9 @@ std::optional<fs::path> find_entry(const fs::path& folder, const std::string& ke
                                    const Job& job) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string wanted = data_hash_of(entry.path(), key_hash);
-    if (wanted.empty() || !entry.is_regular_file()) continue;
-    if (sha256_file(entry.path(), job) == wanted) return entry.path();
+    const std::string recorded = data_hash_of(entry.path(), key_hash);
+    if (recorded.empty() || !entry.is_regular_file()) continue;
+    if (sha256_file(entry.path(), job) == recorded) return entry.path();
     fs::remove(entry.path(), error);
     if (error) fail(entry.path().string(), "is damaged and cannot be removed: " + error.message());
   }

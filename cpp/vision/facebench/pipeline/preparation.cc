@@ -53,13 +53,13 @@ PreparationOptions preparation_of(const BatchModelInfo& model) {
   PreparationOptions options;
   if (!model.prepared) return options;
   const ModelOptions& from = model.options;
-  const auto said = [](const std::string& text) {
+  const auto recorded = [](const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
   };
-  options.detector = said(from.detector);
+  options.detector = recorded(from.detector);
   if (!from.detector_mode.empty()) options.detector_options.emplace({"mode=" + from.detector_mode});
-  options.selection = said(from.selection);
-  options.crop = said(from.crop);
+  options.selection = recorded(from.selection);
+  options.crop = recorded(from.crop);
   options.crop_size = std::vector<std::int64_t>{from.image_width.value_or(model.input.width),
                                                 from.image_height.value_or(model.input.height)};
   return options;

@@ -234,10 +234,10 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
       caching ? embeddings_key(model.info(), pack_entry.sha256, request.extract) : Json(),
       embeddings_path,
       [&](const fs::path&) {
-        EmbeddingSet made =
+        EmbeddingSet embeddings =
             extractor ? extractor->finish(pack, job) : extract(model, pack, request.extract, job);
-        made.manifest["images_sha256"] = images_sha256;
-        write_embeddings(embeddings_path, made);
+        embeddings.manifest["images_sha256"] = images_sha256;
+        write_embeddings(embeddings_path, embeddings);
       },
       job);
   const EmbeddingSet embeddings = read_embeddings(embeddings_path);

@@ -53,11 +53,11 @@ std::string changed_images(const Run& run, std::span<const std::string> names,
       changed.push_back(names[i] + (hashes[i] == kNoFile ? " (not there)"
                                     : then[i] == kNoFile ? " (was not there)"
                                                          : ""));
-  const std::size_t more = changed.size() - std::min(changed.size(), kNamed);
-  changed.resize(changed.size() - more);
+  const std::size_t unnamed = changed.size() - std::min(changed.size(), kNamed);
+  changed.resize(changed.size() - unnamed);
   return fmt::format("{} of {} images in {} differ from those of the run: {}{}",
-                     changed.size() + more, names.size(), folder.string(), fmt::join(changed, ", "),
-                     more ? fmt::format(" and {} more", more) : "");
+                     changed.size() + unnamed, names.size(), folder.string(),
+                     fmt::join(changed, ", "), unnamed ? fmt::format(" and {} more", unnamed) : "");
 }
 
 // The hash over all images, as the pack computed it (datasets/pack.h).

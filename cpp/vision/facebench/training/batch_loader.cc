@@ -70,11 +70,11 @@ void BatchLoader::work() {
 Batch BatchLoader::make(std::int64_t iteration) const {
   std::vector<Sampler::Slot> slots = sampler_.batch(iteration);
   if (settings_.ranks > 1) {
-    std::vector<Sampler::Slot> own;
+    std::vector<Sampler::Slot> slots_here;
     for (auto i = static_cast<std::size_t>(settings_.rank); i < slots.size();
          i += static_cast<std::size_t>(settings_.ranks))
-      own.push_back(slots[i]);
-    slots = std::move(own);
+      slots_here.push_back(slots[i]);
+    slots = std::move(slots_here);
   }
   const auto n = static_cast<std::int64_t>(slots.size());
   const ImageShape shape = settings_.input.input();

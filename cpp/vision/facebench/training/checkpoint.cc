@@ -140,19 +140,19 @@ fs::path checkpoint_path(const fs::path& folder, std::int64_t iteration) {
 }
 
 std::vector<fs::path> list_checkpoints(const fs::path& folder) {
-  std::vector<fs::path> found;
-  if (!fs::is_directory(folder)) return found;
+  std::vector<fs::path> checkpoints;
+  if (!fs::is_directory(folder)) return checkpoints;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(checkpoint_prefix) && name.ends_with(checkpoint_suffix))
-      found.push_back(entry.path());
+      checkpoints.push_back(entry.path());
   }
   // Nine digits and more: first by length, so that 10^9 stands after 999999999.
-  std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
+  std::sort(checkpoints.begin(), checkpoints.end(), [](const fs::path& a, const fs::path& b) {
     const std::string x = a.filename().string(), y = b.filename().string();
     return x.size() != y.size() ? x.size() < y.size() : x < y;
   });
-  return found;
+  return checkpoints;
 }
 
 void remove_old_checkpoints(const fs::path& folder, int keep) {
@@ -204,17 +204,17 @@ TrainingState read_checkpoint(const fs::path& path, const Json& identity,
   const std::string where = path.string();
   TrainingState state = verified_state(file, where);
   // Flattened, so that the message names the one option that differs.
-  Json expected = identity.flatten(), found = state.identity.flatten();
+  Json expected = identity.flatten(), saved = state.identity.flatten();
   for (const std::string& key : may_differ) {
     expected.erase("/" + key);
-    found.erase("/" + key);
+    saved.erase("/" + key);
   }
-  if (expected != found) {
+  if (expected != saved) {
     for (const auto& [key, value] : expected.items())
-      if (!found.contains(key) || found[key] != value)
+      if (!saved.contains(key) || saved[key] != value)
         fail(where,
              fmt::format("it belongs to another training: {} is {} there and {} here", key,
-                         found.contains(key) ? found[key].dump() : "absent", value.dump()),
+                         saved.contains(key) ? saved[key].dump() : "absent", value.dump()),
              "Resume with the same recipe, data and threads, or train into another folder");
     fail(where, "it belongs to another training, whose settings this one does not have");
   }

@@ -43,11 +43,11 @@ void move_to(const at::Tensor& tensor, at::Device device) {
 
 Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
                  std::int64_t classes, at::Device device, Communicator& communicator,
-                 const OwnMakers& own)
+                 const OwnMakers& makers)
     : recipe_(recipe),
       communicator_(communicator),
-      network_((own.network ? own.network : make_recipe_network)(recipe, options, shape)),
-      foreign_(own.network || own.head),
+      network_((makers.network ? makers.network : make_recipe_network)(recipe, options, shape)),
+      foreign_(makers.network || makers.head),
       buffers_(std::make_unique<HeadBuffers>()) {
   if (recipe.training.batch_norm_average == "corrected" && !recipe.training.batch_norm_decay)
     throw std::invalid_argument(
@@ -63,7 +63,7 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
                        &communicator,
                        recipe.training.split_classes,
                        recipe.training.sample_rate};
-  head_ = own.head ? own.head(head) : make_head(recipe.loss, recipe.loss_options, head);
+  head_ = makers.head ? makers.head(head) : make_head(recipe.loss, recipe.loss_options, head);
   if (outputs.size() > 1)
     auxiliary_weight_ =
         recipe.training.aux_weight.value_or(networks().at(recipe.network).aux_weight);
@@ -221,9 +221,9 @@ Learner::Step Learner::step(const Batch& batch, std::int64_t images, std::int64_
 }
 
 bool Learner::updates_in_backward() const {
-  const bool own = communicator_.size() == 1 || head_->shape().split_classes;
-  return own && recipe_.training.accumulate == 1 && recipe_.optimizer.clip_norm <= 0 &&
-         head_->updates_in_backward();
+  const bool gradient_stays_here = communicator_.size() == 1 || head_->shape().split_classes;
+  return gradient_stays_here && recipe_.training.accumulate == 1 &&
+         recipe_.optimizer.clip_norm <= 0 && head_->updates_in_backward();
 }
 
 NonFinite Learner::non_finite() const {

@@ -40,7 +40,7 @@ class Learner {
   // std::invalid_argument for images that the network does not take, or a correction without decay.
   Learner(const Recipe& recipe, const ModelOptions& options, const ImageShape& shape,
           std::int64_t classes, at::Device device, Communicator& communicator,
-          const OwnMakers& own = {});
+          const OwnMakers& makers = {});
   ~Learner();
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;

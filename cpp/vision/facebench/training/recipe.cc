@@ -252,15 +252,15 @@ std::vector<std::string> recipe_keys(const Recipe& recipe) {
 
 // Keys whose description has this word: 'loss.m' (angular margin) for "margin".
 static std::vector<std::string> keys_described_by(Recipe& recipe, const std::string& word) {
-  std::vector<std::string> found;
+  std::vector<std::string> places;
   const auto look = [&](const std::string& table, const OptionsSchema& schema) {
     for (const OptionField& field : schema.fields)
       if (std::ranges::count(split_whitespace(field.doc), word) > 0)
-        found.push_back(fmt::format("'{}.{}' ({})", table, field.name, field.doc));
+        places.push_back(fmt::format("'{}.{}' ({})", table, field.name, field.doc));
   };
   look("loss", *losses().at(recipe.loss).options);
   for (const Part& part : aggregate_parts(recipe)) look(part.name, *part.schema);
-  return found;
+  return places;
 }
 
 void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
@@ -329,8 +329,9 @@ std::vector<std::string> changed_settings(const Recipe& recipe) {
   std::vector<std::string> changed;
   const std::vector<std::string> known = recipe_names();
   if (std::ranges::find(known, recipe.id) == known.end()) return changed;
-  const Json own = recipe_to_json(recipe), built_in = recipe_to_json(find_recipe(recipe.id));
-  for (const auto& [part, values] : own.items())
+  const Json values_here = recipe_to_json(recipe),
+             built_in = recipe_to_json(find_recipe(recipe.id));
+  for (const auto& [part, values] : values_here.items())
     for (const auto& [name, value] : values.items())
       if (built_in[part].value(name, Json()) != value && !(part == "training" && name == "seed"))
         changed.push_back(part + "." + name);

@@ -57,9 +57,9 @@ std::string shared_text(Communicator& communicator, const std::string& text) {
 }
 
 // The texts of all processes, by rank.
-std::vector<std::string> gathered_texts(Communicator& communicator, const std::string& own) {
-  at::Tensor t = at::empty({static_cast<std::int64_t>(own.size())}, at::TensorOptions(at::kByte));
-  std::memcpy(t.data_ptr(), own.data(), own.size());
+std::vector<std::string> gathered_texts(Communicator& communicator, const std::string& text) {
+  at::Tensor t = at::empty({static_cast<std::int64_t>(text.size())}, at::TensorOptions(at::kByte));
+  std::memcpy(t.data_ptr(), text.data(), text.size());
   std::vector<std::string> texts;
   for (const at::Tensor& part : communicator.all_gather(t)) {
     const at::Tensor bytes = part.contiguous();
@@ -69,10 +69,10 @@ std::vector<std::string> gathered_texts(Communicator& communicator, const std::s
 }
 
 Learner::OwnMakers own_makers(const TrainCallbacks& callbacks) {
-  Learner::OwnMakers own;
-  if (callbacks.network) own.network = callbacks.network->make;
-  if (callbacks.loss) own.head = callbacks.loss->make;
-  return own;
+  Learner::OwnMakers makers;
+  if (callbacks.network) makers.network = callbacks.network->make;
+  if (callbacks.loss) makers.head = callbacks.loss->make;
+  return makers;
 }
 
 // One training: what goes on from step to step, and its files.
@@ -228,11 +228,13 @@ class Trainer {
   }
 
   void tell_memory() const {
-    const HeadMemory own = head_memory(learner_.head(), recipe_.training.batch,
-                                       recipe_.optimizer.moments(), learner_.updates_in_backward());
-    const at::Tensor numbers = at::tensor({own.first_class, own.classes, own.parameters,
-                                           own.momentum, own.gradients, own.logits, own.features},
-                                          at::TensorOptions(at::kLong));
+    const HeadMemory memory =
+        head_memory(learner_.head(), recipe_.training.batch, recipe_.optimizer.moments(),
+                    learner_.updates_in_backward());
+    const at::Tensor numbers =
+        at::tensor({memory.first_class, memory.classes, memory.parameters, memory.momentum,
+                    memory.gradients, memory.logits, memory.features},
+                   at::TensorOptions(at::kLong));
     std::vector<HeadMemory> all;
     for (const at::Tensor& t : communicator_.all_gather(numbers)) {
       const at::Tensor told = t.contiguous();
@@ -331,7 +333,8 @@ class Trainer {
         score = report.validation->score;
       }
       if (callbacks_.on_epoch)
-        if (const std::optional<double> own = callbacks_.on_epoch(report, *model)) score = own;
+        if (const std::optional<double> callers_score = callbacks_.on_epoch(report, *model))
+          score = callers_score;
       if (report.validation) log_validation(*report.validation);
       if (score && progress_.judge(*score, report.epoch, recipe_.training.patience,
                                    recipe_.training.min_delta))
@@ -345,10 +348,10 @@ class Trainer {
   }
 
   ValidationValue validate(const TrainedModel& model, const Job& job) const {
-    Job own;  // its stages would interrupt the progress display of the training
-    own.threads = at::get_num_threads();
-    own.poll = job.poll;
-    return (*callbacks_.validation)(*model.batch_model(kMicroBatch), own);
+    Job validation_job;  // its stages would interrupt the progress display of the training
+    validation_job.threads = at::get_num_threads();
+    validation_job.poll = job.poll;
+    return (*callbacks_.validation)(*model.batch_model(kMicroBatch), validation_job);
   }
 
   void log_validation(const ValidationValue& v) {
@@ -522,8 +525,8 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
     if (!options.resume && holds_a_training(out))
       fail(out.string(), "the folder holds a training already",
            "Resume it (resume, --resume), or choose another folder");
-    if (const auto found = list_checkpoints(out / "checkpoints"); !found.empty())
-      checkpoint = found.back();
+    if (const auto checkpoints = list_checkpoints(out / "checkpoints"); !checkpoints.empty())
+      checkpoint = checkpoints.back();
     if (options.threads == 0 && checkpoint) {
       const Json identity = read_checkpoint_state(*checkpoint).identity;
       if (identity.contains("threads") && identity["threads"].is_number_integer())

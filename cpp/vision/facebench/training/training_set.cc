@@ -35,11 +35,11 @@ TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclu
   set.images = &pack;
   set.labels.assign(pack.labels().begin(), pack.labels().end());
   if (exclusion) {
-    const ExcludedImages found =
+    const ExcludedImages excluded =
         excluded_images(*exclusion, pack.label_names(), pack.names(), pack.labels());
     for (std::size_t i = 0; i < set.labels.size(); ++i)
-      if (found.out[i]) set.labels[i] = -1;
-    set.excluded = found.json(*exclusion);
+      if (excluded.out[i]) set.labels[i] = -1;
+    set.excluded = excluded.json(*exclusion);
   }
   // A pack made by hand may say less than ours do; what it does not say stays at its default.
   const Json& manifest = pack.manifest();
@@ -67,10 +67,10 @@ TrainingSet training_set(const DecodedImages& images, const std::optional<Exclus
   }
   set.labels.assign(labels.begin(), labels.end());
   if (exclusion) {
-    const ExcludedImages found = excluded_images(*exclusion, dataset.label_names, names, labels);
+    const ExcludedImages excluded = excluded_images(*exclusion, dataset.label_names, names, labels);
     for (std::size_t i = 0; i < set.labels.size(); ++i)
-      if (found.out[i]) set.labels[i] = -1;
-    set.excluded = found.json(*exclusion);
+      if (excluded.out[i]) set.labels[i] = -1;
+    set.excluded = excluded.json(*exclusion);
   }
   set.content_hash = hash_of_images(dataset);
   return set;

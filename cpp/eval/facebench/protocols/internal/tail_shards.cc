@@ -14,19 +14,19 @@ constexpr int kFormat = 1;
 
 TailShard read_shard(const H5Reader& file, const Json& said, const std::string& group) {
   TailShard shard{said.at("track"), said.at("sha256"), {}};
-  AllPairsShard& found = shard.found;
-  found.number = said.at("number");
-  found.count = said.at("count");
-  found.isa = said.at("isa");
-  ScoreTail& tail = found.tail;
+  AllPairsShard& pairs = shard.pairs;
+  pairs.number = said.at("number");
+  pairs.count = said.at("count");
+  pairs.isa = said.at("isa");
+  ScoreTail& tail = pairs.tail;
   read_compared(file, group, tail);
   tail.histogram.impostor = file.read<std::int64_t>(group + "counted", 1);
   const auto bounds = file.read<double>(group + "bound_and_blur", 1);
   const auto counts = file.read<std::int64_t>(group + "wanted_reach_and_count", 1);
   if (bounds.size() != 2 || counts.size() != 3) throw std::invalid_argument(group + " is damaged");
-  found.bound = bounds[0];
+  pairs.bound = bounds[0];
   tail.histogram_blur = bounds[1];
-  found.wanted = counts[0];
+  pairs.wanted = counts[0];
   tail.impostor_reach = counts[1];
   tail.impostor_count = counts[2];
   return shard;
@@ -39,18 +39,18 @@ void write_tail_shards(const std::filesystem::path& path, const std::vector<Tail
   Json listed = Json::array();
   for (const TailShard& shard : shards) {
     const std::string group = fmt::format("/tracks/{}/", listed.size());
-    const AllPairsShard& found = shard.found;
+    const AllPairsShard& pairs = shard.pairs;
     listed.push_back({{"track", shard.track},
                       {"sha256", shard.sha256},
-                      {"number", found.number},
-                      {"count", found.count},
-                      {"isa", found.isa}});
-    const ScoreTail& tail = found.tail;
+                      {"number", pairs.number},
+                      {"count", pairs.count},
+                      {"isa", pairs.isa}});
+    const ScoreTail& tail = pairs.tail;
     write_compared(file, group, tail);
     write_column(file, group + "counted", tail.histogram.impostor);
-    write_column(file, group + "bound_and_blur", std::vector{found.bound, tail.histogram_blur});
+    write_column(file, group + "bound_and_blur", std::vector{pairs.bound, tail.histogram_blur});
     write_column(file, group + "wanted_reach_and_count",
-                 std::vector{found.wanted, tail.impostor_reach, tail.impostor_count});
+                 std::vector{pairs.wanted, tail.impostor_reach, tail.impostor_count});
   }
   file.write_json("/manifest", {{"kind", kKind}, {"format", kFormat}, {"shards", listed}});
   file.commit();

@@ -12,7 +12,7 @@ namespace facebench {
 struct TailShard {
   std::string track;
   std::string sha256;  // ManyPairs::sha256()
-  AllPairsShard found;
+  AllPairsShard pairs;
 };
 
 // One file for all such tracks of an evaluation.

@@ -144,9 +144,9 @@ class LfwPairsParser {
 
   // Names become folders and files below the image folder, so nothing may lead out of it.
   std::string name(std::string_view field, const TextLine& line) {
-    const std::string_view given = field;
+    const std::string_view untrimmed = field;
     field = trim(field);
-    if (field.size() != given.size())
+    if (field.size() != untrimmed.size())
       blemishes_.add(
           BlemishKind::blanks, [&] { return text_.at(line); },
           [&] { return fmt::format("around the name '{}'", field); });

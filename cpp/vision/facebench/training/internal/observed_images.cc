@@ -39,8 +39,8 @@ void ObservedImages::add(const at::Tensor& features, const Head::Output& output)
 }
 
 Observation ObservedImages::summary(Communicator& communicator) const {
-  const at::Tensor own = at::cat(parts_);
-  const at::Tensor all = at::cat(communicator.all_gather(own)).cpu();
+  const at::Tensor rows_here = at::cat(parts_);
+  const at::Tensor all = at::cat(communicator.all_gather(rows_here)).cpu();
   const std::vector<double> norms = column(std::get<0>(all.sort(0)), 0);
   Observation o;
   o.target_cosine = mean(column(all, 1));
