@@ -38,7 +38,7 @@ class RandomGraph:
 
     def like(self, wanted):
         """A value of one of these shapes; None: there is none."""
-        found = [i for i in range(1, len(self.nodes)) if self.shapes[i] in wanted]
+        found = [i for i, shape in enumerate(self.shapes) if shape in wanted]
         return self.rng.choice(found) if found else None
 
     def window(self, shape, kernel, stride, pad):
@@ -48,10 +48,10 @@ class RandomGraph:
     def conv(self, x, shape, depthwise=False):
         if len(shape) != 3:
             return
-        out = shape[0] if depthwise else self.rng.choice([8, 16, 20, 24, 32, 48])
+        out = shape[0] if depthwise else self.rng.choice([1, 3, 5, 8, 12, 16, 20, 24, 32, 48])
         kernel = 3 if depthwise else self.rng.choice([1, 1, 2, 3, 5])
         sides, options = self.window(shape, kernel, self.rng.choice([1, 1, 2]), kernel // 2)
-        groups = shape[0] if depthwise else self.rng.choice([1, 1, 1, math.gcd(2, shape[0])])
+        groups = shape[0] if depthwise else self.rng.choice([1, 1, 1, math.gcd(2, shape[0], out)])
         weight = self.normal(out, shape[0] // groups, kernel, kernel)
         options |= {"out": out, "dilation": [1, 1], "groups": groups, "bias": True}
         self.add("conv", [x], (out, *sides), options, weight=weight, bias=self.normal(out))

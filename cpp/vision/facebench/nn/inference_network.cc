@@ -57,6 +57,8 @@ std::string step_method(const Step& step) {
       return "multiply";
     case StepKind::sigmoid:
       return "sigmoid";
+    case StepKind::shift:
+      return "shift";
   }
   throw std::logic_error("step_method");
 }

@@ -2,8 +2,9 @@
 
 // Kernels of inference on values laid out in channel blocks: a value is blocks of `lanes` channels
 // (a vector register of floats), each block rows of pixels, each pixel its `lanes` channels. What
-// the last block has beyond the value's channels is zero. Included by files that are compiled for
-// several instruction sets, so it includes nothing (head_kernels.h says why).
+// the last block has beyond the value's channels is finite, and no result depends on it. Included
+// by files that are compiled for several instruction sets, so it includes nothing (head_kernels.h
+// says why).
 
 namespace facebench {
 
@@ -151,6 +152,14 @@ struct PointwiseWork {
   ActivationStage activation;
 };
 
+// A value brought to where its channels begin at lane `shift` of the first block of `out`, whose
+// lanes before stay. Reads up to a pixel before and behind the value, for lanes that it drops.
+struct ShiftWork {
+  BlockView in, out;
+  int shift = 0;
+  long in_blocks = 0, height = 0, width = 0;
+};
+
 // What conv_kernels.cc, pair_kernels.cc, byte_kernels.cc and winograd_kernels.cc add to the others.
 struct ConvKernel {
   int per_word;
@@ -181,6 +190,8 @@ struct InferenceKernels {
   // activation(x times the residual).
   void (*multiply)(const PointwiseWork& work, long from, long to);
   void (*sigmoid)(const PointwiseWork& work, long from, long to);
+  // Blocks [from, to) of what it gives.
+  void (*shift)(const ShiftWork& work, long from, long to);
 };
 
 // Those of the instruction set in use (core/isa.h).

@@ -65,7 +65,8 @@ enum class StepKind : std::uint8_t {
   pointwise,
   larger,
   multiply,
-  sigmoid
+  sigmoid,
+  shift
 };
 
 // One pass of a kernel over one value. Values are numbered as the graph's nodes, then those that

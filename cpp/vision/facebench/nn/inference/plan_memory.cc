@@ -13,6 +13,9 @@
 namespace facebench {
 namespace {
 
+constexpr long kLine = 16;  // floats of a line of the caches
+long whole_lines(long floats) { return (floats + kLine - 1) / kLine * kLine; }
+
 class MemoryPlanner {
  public:
   MemoryPlanner(const Graph& graph, Plan& plan) : nodes_(graph.nodes()), plan_(plan) {}
@@ -60,19 +63,21 @@ class MemoryPlanner {
   }
 
   // Inputs of a concatenation are written to where it lies, and it lies where its inputs are if
-  // those follow each other already; an input that is part of something else is copied.
+  // those follow each other already. What is part of something else, or begins within a block, is
+  // copied; those in turn, since each writes to the rest of its last block.
   void join(int i) {
     std::vector<int> inputs;
     for (const int input : nodes_[at_index(i)].inputs) inputs.push_back(value(input));
+    const long lanes = plan_.lanes();
     Place& place = plan_.places[at_index(i)];
     if (place.home < 0) {
       const Place first = plan_.places[at_index(inputs[0])];
-      long next = first.first_block;
+      long next = first.first_block * lanes;
       bool follow = first.home >= 0;
       for (const int input : inputs) {
         const Place p = plan_.places[at_index(input)];
-        follow = follow && p.home == first.home && p.first_block == next;
-        next += blocks(input);
+        follow = follow && p.home == first.home && p.first_block * lanes == next;
+        next += plan_.values[at_index(input)].channels;
       }
       if (follow) {
         place = first;
@@ -80,22 +85,24 @@ class MemoryPlanner {
       }
       give_home(i);
     }
-    long next = place.first_block;
+    long next = place.first_block * lanes;
     for (const int input : inputs) {
+      const ValueShape shape = plan_.values[at_index(input)];
+      const long shift = next % lanes;
       Place& p = plan_.places[at_index(input)];
-      if (p.home < 0) {
-        p = {place.home, next};
+      if (p.home < 0 && shift == 0) {
+        p = {place.home, next / lanes};
       } else {
         Step copy;
+        if (shift != 0) copy.kind = StepKind::shift;
         copy.node = copy.order = i;
         copy.in = input;
         copy.out = static_cast<int>(plan_.values.size());
-        const ValueShape shape = plan_.values[at_index(input)];
-        plan_.values.push_back(shape);
-        plan_.places.push_back({place.home, next});
+        plan_.values.push_back({shift + shape.channels, shape.height, shape.width});
+        plan_.places.push_back({place.home, next / lanes});
         plan_.steps.push_back(std::move(copy));
       }
-      next += blocks(input);
+      next += shape.channels;
     }
   }
 
@@ -151,12 +158,13 @@ class MemoryPlanner {
     std::vector<std::size_t> placed;
     for (const std::size_t i : order) {
       Home& h = plan_.homes[i];
-      const long size = (h.size(lanes) + 15) / 16 * 16;  // whole cache lines
+      h.offset = kLine;  // that kernels may read before and behind a value
+      const long size = whole_lines(h.size(lanes));
       for (bool moved = true; moved;) {
         moved = false;
         for (const std::size_t k : placed) {
           const Home& other = plan_.homes[k];
-          const long end = other.offset + (other.size(lanes) + 15) / 16 * 16;
+          const long end = other.offset + whole_lines(other.size(lanes));
           if (other.first_step > h.last_step || other.last_step < h.first_step) continue;
           if (h.offset >= end || h.offset + size <= other.offset) continue;
           h.offset = end;
@@ -164,7 +172,7 @@ class MemoryPlanner {
         }
       }
       placed.push_back(i);
-      plan_.arena = std::max(plan_.arena, h.offset + size);
+      plan_.arena = std::max(plan_.arena, h.offset + size + kLine);
     }
   }
 

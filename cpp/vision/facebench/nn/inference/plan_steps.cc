@@ -115,7 +115,8 @@ class StepPlanner {
       const bool plain = step.activation == Activation::none && step.residual < 0;
       set_shape(next);
       if (set_activation(next, step.activation, step.slope)) {
-      } else if (n.op == Op::add && sums && step.residual < 0 && n.inputs[0] != n.inputs[1]) {
+      } else if (n.op == Op::add && sums && step.residual < 0 && n.inputs[0] != n.inputs[1] &&
+                 value(n.inputs[0]) != 0 && value(n.inputs[1]) != 0) {
         step.residual = value(n.inputs[0] == end ? n.inputs[1] : n.inputs[0]);
         step.residual_first = step.activation == Activation::none;
       } else if (n.op == Op::mfm && sums && plain && !step.larger_of_two && step.groups == 1 &&
@@ -229,13 +230,12 @@ class StepPlanner {
     return true;
   }
 
-  // Values that are joined begin with a block of their own.
+  // What is joined is moved by plan_memory().
   bool plan_concat(const Node& n) const {
-    for (std::size_t k = 0; k < n.inputs.size(); ++k) {
-      const ValueShape& s = shape(n.inputs[k]);
-      if (value(n.inputs[k]) == 0) return false;
+    for (const int input : n.inputs) {
+      const ValueShape& s = shape(input);
+      if (value(input) == 0) return false;
       if (n.shape.size() == 1 && s.height * s.width != 1) return false;
-      if (k + 1 < n.inputs.size() && s.channels % plan_.lanes() != 0) return false;
     }
     return true;
   }

@@ -62,6 +62,9 @@ void StepPass::run(const Step& step, const std::vector<float*>& arenas, std::int
     case StepKind::sigmoid:
       for (float* arena : arenas) pointwise(step, arena);
       break;
+    case StepKind::shift:
+      for (float* arena : arenas) shift(step, arena);
+      break;
   }
 }
 
@@ -427,6 +430,19 @@ void StepPass::pointwise(const Step& step, float* arena) const {
   } else {
     kernels_.pointwise(w, from, to);
   }
+}
+
+void StepPass::shift(const Step& step, float* arena) const {
+  const ValueShape &in = shape(step.in), &out = shape(step.out);
+  ShiftWork w;
+  w.in = view(step.in, arena);
+  w.out = view(step.out, arena);
+  w.shift = static_cast<int>(out.channels - in.channels);
+  w.in_blocks = blocks(step.in);
+  w.height = out.height;
+  w.width = out.width;
+  const auto [from, to] = share_of(blocks(step.out), part_, parts_);
+  kernels_.shift(w, from, to);
 }
 
 }  // namespace facebench

@@ -82,6 +82,7 @@ class StepPass {
   void depthwise(const Step& step, float* arena);
   void pool(const Step& step, float* arena) const;
   void pointwise(const Step& step, float* arena) const;
+  void shift(const Step& step, float* arena) const;
 
   const Plan& plan_;
   const InferenceKernels& kernels_;

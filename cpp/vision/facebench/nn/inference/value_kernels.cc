@@ -154,6 +154,22 @@ void sigmoid(const PointwiseWork& w, long from, long to) {
     }
 }
 
+void shift(const ShiftWork& w, long from, long to) {
+  Ints lane;
+  for (int i = 0; i < kLanes; ++i) lane[i] = i;
+  const Ints before = lane < w.shift;
+  for (long b = from; b < to; ++b)
+    for (long y = 0; y < w.height; ++y) {
+      float* out = w.out.data + b * w.out.block + y * w.out.row;
+      const float* in = w.in.data + b * w.in.block + y * w.in.row;
+      const float* first = b == 0 ? out : in - w.in.block + kLanes - w.shift;
+      for (long i = 0; i < w.width * kLanes; i += kLanes) {
+        const Floats rest = b < w.in_blocks ? load(in + i - w.shift) : Floats{};
+        store(out + i, before ? load(first + i) : rest);
+      }
+    }
+}
+
 }  // namespace
 
 #if defined(__AVX512BF16__)
@@ -176,6 +192,7 @@ const InferenceKernels FACEBENCH_FOR_ISA(kInferenceKernels) = {
     pointwise,
     larger_of_two,
     multiply,
-    sigmoid};
+    sigmoid,
+    shift};
 
 }  // namespace facebench
