@@ -5,7 +5,9 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -65,12 +67,6 @@ std::string step_method(const Step& step) {
 
 }  // namespace
 
-// Engines are made when a tap is first asked for; null: the graph has what they do not cover.
-struct InferenceNetwork::Engines {
-  std::mutex mutex;
-  std::map<int, std::unique_ptr<InferenceEngine>> by_node;
-};
-
 // One convolution with what follows it, or (pass_through) an activation that went into one.
 struct InferenceNetwork::PackedLayer {
   bool pass_through = false;
@@ -80,6 +76,21 @@ struct InferenceNetwork::PackedLayer {
   std::int64_t groups = 1;
   std::string activation = "none";
   Scalars scalars;
+};
+
+// What is made when it is first asked for.
+struct InferenceNetwork::Prepared {
+  std::mutex mutex;
+  // By tap; null: the graph has what they do not cover.
+  std::map<int, std::unique_ptr<InferenceEngine>> engines;
+  // oneDNN chooses a layout of weights by the batch and the threads, and brings others into it
+  // anew in every call, which can take longer than all products.
+  struct Layout {
+    std::int64_t batch = 0;
+    int threads = 0;
+    std::shared_ptr<const PackedLayers> layers;
+  };
+  std::array<Layout, 2> layouts;  // the last used first: those of full batches and the last one
 };
 
 const Table<InferencePrecisionEntry>& inference_precisions() {
@@ -106,16 +117,15 @@ InferenceNetwork::InferenceNetwork(const Network& network, std::int64_t batch,
     : network_(fold_batch_norm(network)),
       precision_(precision),
       ranges_(std::move(ranges)),
-      engines_(std::make_unique<Engines>()) {
+      prepared_(std::make_unique<Prepared>()) {
   network_.channels_last();
-  packed_.resize(graph().nodes().size());
   if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) {
     if (precision != InferencePrecision::float32) refuse_precision("is not on the CPU in float32");
     return;
   }
   for (const auto& [tap, node] : graph().taps())
     if (tap == "embedding" && engine(node)) return;
-  pack(batch);
+  packed(batch);
 }
 
 void InferenceNetwork::refuse_precision(std::string_view why) const {
@@ -128,11 +138,28 @@ InferenceNetwork::~InferenceNetwork() = default;
 InferenceNetwork::InferenceNetwork(InferenceNetwork&&) noexcept = default;
 InferenceNetwork& InferenceNetwork::operator=(InferenceNetwork&&) noexcept = default;
 
-void InferenceNetwork::pack(std::int64_t batch) {
+std::shared_ptr<const InferenceNetwork::PackedLayers> InferenceNetwork::packed(
+    std::int64_t batch) const {
+  const int threads = at::get_num_threads();
+  const std::lock_guard lock(prepared_->mutex);
+  auto& [last, other] = prepared_->layouts;
+  const auto fits = [&](const Prepared::Layout& layout) {
+    return layout.layers && layout.batch == batch && layout.threads == threads;
+  };
+  if (!fits(last)) {
+    std::swap(last, other);
+    if (!fits(last)) last = {batch, threads, std::make_shared<PackedLayers>(pack(batch))};
+  }
+  return last.layers;
+}
+
+InferenceNetwork::PackedLayers InferenceNetwork::pack(std::int64_t batch) const {
+  PackedLayers packed(graph().nodes().size());
   const auto reorder = find_operator("mkldnn::_reorder_convolution_weight");
-  if (!at::globalContext().hasMKLDNN() || !reorder ||
+  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat ||
+      !at::globalContext().hasMKLDNN() || !reorder ||
       !find_operator("mkldnn::_convolution_pointwise"))
-    return;
+    return packed;
   const c10::NoGradGuard no_grad;
   const std::vector<Node>& nodes = graph().nodes();
   const std::vector<int> uses = graph().use_counts();
@@ -140,11 +167,11 @@ void InferenceNetwork::pack(std::int64_t batch) {
     const Node& node = nodes[i];
     if ((node.op == Op::relu || node.op == Op::relu6)) {
       const auto input = static_cast<std::size_t>(node.inputs[0]);
-      if (packed_[input] && uses[input] == 1 && nodes[input].op == Op::conv) {
-        packed_[input]->activation = node.op == Op::relu ? "relu" : "hardtanh";
-        if (node.op == Op::relu6) packed_[input]->scalars = {at::Scalar(0.0), at::Scalar(6.0)};
-        packed_[i] = std::make_unique<PackedLayer>();
-        packed_[i]->pass_through = true;
+      if (packed[input] && uses[input] == 1 && nodes[input].op == Op::conv) {
+        packed[input]->activation = node.op == Op::relu ? "relu" : "hardtanh";
+        if (node.op == Op::relu6) packed[input]->scalars = {at::Scalar(0.0), at::Scalar(6.0)};
+        packed[i] = std::make_unique<PackedLayer>();
+        packed[i]->pass_through = true;
       }
     }
     if (node.op != Op::conv) continue;
@@ -161,14 +188,15 @@ void InferenceNetwork::pack(std::int64_t batch) {
     for (const std::int64_t d : graph().shape({node.inputs[0]})) input_size.push_back(d);
     layer->weight = call(*reorder, {t[0].detach(), layer->padding, layer->stride, layer->dilation,
                                     layer->groups, input_size});
-    packed_[i] = std::move(layer);
+    packed[i] = std::move(layer);
   }
+  return packed;
 }
 
 const InferenceEngine* InferenceNetwork::engine(int node) const {
   if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) return nullptr;
-  const std::lock_guard lock(engines_->mutex);
-  const auto [it, made] = engines_->by_node.try_emplace(node);
+  const std::lock_guard lock(prepared_->mutex);
+  const auto [it, made] = prepared_->engines.try_emplace(node);
   if (made) {
     std::optional<Plan> plan =
         make_plan(graph(), network_.layers_, node, inference_kernels(), precision_, ranges_);
@@ -240,14 +268,13 @@ std::vector<InferenceStep> InferenceNetwork::time_steps(const at::Tensor& images
 
 at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view tap) const {
   const c10::NoGradGuard no_grad;
-  if (const InferenceEngine* planned = engine(graph().tap_node(tap))) {
-    network_.check_input(images);
-    return planned->run(images);
-  }
+  network_.check_input(images);
+  if (const InferenceEngine* planned = engine(graph().tap_node(tap))) return planned->run(images);
   static const auto convolution = find_operator("mkldnn::_convolution_pointwise");
   const int output_node = graph().tap_node(tap);
-  const Network::Override packed = [&](int index, const std::vector<at::Tensor>& values) {
-    const PackedLayer* layer = packed_[static_cast<std::size_t>(index)].get();
+  const std::shared_ptr<const PackedLayers> layers = packed(images.size(0));
+  const Network::Override run_packed = [&](int index, const std::vector<at::Tensor>& values) {
+    const PackedLayer* layer = (*layers)[static_cast<std::size_t>(index)].get();
     if (!layer) return at::Tensor();
     const Node& node = graph().nodes()[static_cast<std::size_t>(index)];
     const at::Tensor& x = values[static_cast<std::size_t>(node.inputs[0])];
@@ -256,7 +283,7 @@ at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view ta
                 {x, layer->weight, layer->bias, layer->padding, layer->stride, layer->dilation,
                  layer->groups, layer->activation, layer->scalars, std::optional<std::string>("")});
   };
-  return network_.run(images, std::span<const int>(&output_node, 1), false, packed).front();
+  return network_.run(images, std::span<const int>(&output_node, 1), false, run_packed).front();
 }
 
 }  // namespace facebench

@@ -67,7 +67,8 @@ struct InferenceStep {
 // it was made of.
 class InferenceNetwork {
  public:
-  // `batch` is the batch size that weights for oneDNN are laid out for; others run too. Throws
+  // `batch` is the batch size that weights for oneDNN are laid out for at once; for others, and
+  // other numbers of threads, they are when these first come (the last two are kept). Throws
   // std::invalid_argument where a precision other than float32 is asked of a network that is not on
   // the CPU in float32, or has an operation that the plan does not cover, and where int8 has no
   // range for a layer.
@@ -98,17 +99,18 @@ class InferenceNetwork {
 
  private:
   struct PackedLayer;
-  struct Engines;
+  using PackedLayers = std::vector<std::unique_ptr<PackedLayer>>;  // by node; null: run as it is
+  struct Prepared;
 
-  void pack(std::int64_t batch);
+  PackedLayers pack(std::int64_t batch) const;
+  std::shared_ptr<const PackedLayers> packed(std::int64_t batch) const;
   [[noreturn]] void refuse_precision(std::string_view why) const;
   const InferenceEngine* engine(int node) const;
 
   Network network_;
   InferencePrecision precision_;
   InputRanges ranges_;
-  std::unique_ptr<Engines> engines_;
-  std::vector<std::unique_ptr<PackedLayer>> packed_;  // by node; null: run as it is
+  std::unique_ptr<Prepared> prepared_;
 };
 
 }  // namespace facebench
