@@ -17,7 +17,7 @@ import traceback
 from pathlib import Path
 
 from facebench.core import Error
-from facebench.embedding import _onnx_file, _onnx_import
+from facebench.embedding import _onnx_file, _onnx_import, _onnx_operations
 
 SEEDS = Path(__file__).parent / "seeds/onnx"
 LARGEST = 1 << 16
@@ -115,9 +115,9 @@ def changed_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 class Coverage:
-    """Lines of the two modules, and whether the last call reached new ones."""
+    """Lines of the three modules, and whether the last call reached new ones."""
 
-    files = (_onnx_file.__file__, _onnx_import.__file__)
+    files = tuple(m.__file__ for m in (_onnx_file, _onnx_import, _onnx_operations))
 
     def __init__(self):
         self.lines: set = set()

@@ -181,6 +181,8 @@ def seeds():
         "wrong.raw": model([node("Add", "x w", "y")], [tensor("w", [3], b"abcd")]),
         "wrong.shape": model([node("Add", "x w", "y")], [tensor("w", [1 << 40, 1 << 40], b"a")]),
         "wrong.input": model([node("Relu", "x", "y")], sides=(0, 0, 8)),
+        "wrong.size": model([node("Relu", "x", "y")], sides=(0, 2, 9, 8)),
+        "wrong.number": model([node("LRN", "x", "y", size=3, alpha=float("nan"))]),
         "wrong.output": model([node("Relu", "x", "z")]),
         "wrong.graphs": field(1, 8),
         "wrong.cut": model([node("Relu", "x", "y")])[:-30],
