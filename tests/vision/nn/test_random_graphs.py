@@ -51,7 +51,7 @@ class RandomGraph:
         out = shape[0] if depthwise else self.rng.choice([1, 3, 5, 8, 12, 16, 20, 24, 32, 48])
         kernel = 3 if depthwise else self.rng.choice([1, 1, 2, 3, 5])
         sides, options = self.window(shape, kernel, self.rng.choice([1, 1, 2]), kernel // 2)
-        groups = shape[0] if depthwise else self.rng.choice([1, 1, 1, math.gcd(2, shape[0], out)])
+        groups = shape[0] if depthwise else self.rng.choice([1, 1, 1, math.gcd(shape[0], out)])
         weight = self.normal(out, shape[0] // groups, kernel, kernel)
         options |= {"out": out, "dilation": [1, 1], "groups": groups, "bias": True}
         self.add("conv", [x], (out, *sides), options, weight=weight, bias=self.normal(out))

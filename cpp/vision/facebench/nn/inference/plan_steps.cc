@@ -10,6 +10,8 @@ namespace {
 // takes longer than the products that are saved.
 constexpr long kLeastTiles = 9;
 
+constexpr long kMostJoined = 16;  // groups
+
 // A vector by channels in float64, one for each value that the graph's node has.
 at::Tensor vector_of(const at::Tensor& t) { return t.detach().to(at::kDouble).flatten(); }
 
@@ -257,10 +259,21 @@ class StepPlanner {
     step.kind = StepKind::conv;
     if (o.groups == in.channels && o.out == in.channels && o.groups > 1)
       step.kind = StepKind::depthwise;
-    else if (o.groups > 1 && ((in.channels / o.groups) % plan_.lanes() != 0 ||
-                              (o.out / o.groups) % plan_.lanes() != 0))
+    else if (!join_groups(in.channels / o.groups, o.out / o.groups, step.groups))
       return false;
     return finish(std::move(step));
+  }
+
+  // Groups of so many channels are computed several at a time, with zeros as weights between them,
+  // where one does not fill blocks. False where that would be too many products.
+  bool join_groups(long in, long out, long& groups) const {
+    for (long joined = 1; joined <= std::min(groups, kMostJoined); ++joined) {
+      const bool whole = joined * in % plan_.lanes() == 0 && joined * out % plan_.lanes() == 0;
+      if (joined != groups && (groups % joined != 0 || !whole)) continue;
+      groups /= joined;
+      return true;
+    }
+    return false;
   }
 
   // The images of a first layer, their few channels: each pixel becomes what the window's row has

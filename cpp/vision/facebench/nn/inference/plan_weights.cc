@@ -187,6 +187,19 @@ at::Tensor linear_weights(const at::Tensor& w, const ValueShape& in, long lanes)
       .reshape({w.size(0), blocks * in.height * in.width * lanes, 1, 1});
 }
 
+// Weights (out, in of a group, height, width) of a value of `channels`, as those of fewer groups,
+// of which each is several of the layer's.
+at::Tensor joined_weights(const at::Tensor& w, long channels, long groups) {
+  const long in = w.size(1), joined = channels / groups / in;
+  if (joined == 1) return w;
+  const long out = w.size(0) / groups / joined;
+  at::Tensor filled =
+      at::zeros({groups, joined, out, joined, in, w.size(2), w.size(3)}, w.options());
+  filled.diagonal(0, 1, 3).copy_(
+      w.reshape({groups, joined, out, in, w.size(2), w.size(3)}).permute({0, 2, 3, 4, 5, 1}));
+  return filled.reshape({w.size(0), joined * in, w.size(2), w.size(3)});
+}
+
 }  // namespace
 
 void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan, Step& step) {
@@ -218,8 +231,10 @@ void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan
   }
   if (step.kind == StepKind::linear) {
     w = linear_weights(w, in, lanes);
-  } else if (w.size(1) * step.groups != in.channels) {  // reads patches: (columns, channels)
+  } else if (w.size(3) != step.kernel.width) {  // reads patches: (columns, channels)
     w = w.permute({0, 3, 1, 2}).reshape({out, in.channels, w.size(2), 1});
+  } else {
+    w = joined_weights(w, in.channels, step.groups);
   }
   step.in_blocks = static_cast<int>((w.size(1) + lanes - 1) / lanes);
   const long last = w.size(1) - (step.in_blocks - 1) * lanes;
