@@ -220,22 +220,21 @@ def test_verbs_with_few_threads_give_the_same(tmp_path, most, monkeypatch):
     monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[1] / "faults")
     from faults import make_inputs
 
-    make_inputs(tmp_path)
-    pack = ("pack", "folder", "--root", "lfw/images", "--detector", "none", "--crop-size", "32")
-    embed = ("embed", "model.safetensors")
     # A training's bits belong to its number of compute threads (docs/training.md).
-    train = ("train", "small4.softmax", "--threads", "1", "--set", "epochs=1", "--set", "batch=8")
-    for limit, end in ((500, "many"), (most, "few")):
-        for words in (
-            (*pack, "--out", f"p-{end}.h5"),
-            (*embed, f"p-{end}.h5", "--out", f"e-{end}.h5"),
-            (*train, "--pack", f"p-{end}.h5", "--out", f"t-{end}"),
-        ):
-            done = limited(limit, tmp_path, *words)
+    runs = (
+        "pack folder --root lfw/images --detector none --crop-size 32 --out p.h5",
+        "embed model.safetensors p.h5 --out e.h5",
+        "train small4.softmax --threads 1 --set epochs=1 --set batch=8 --pack p.h5 --out t",
+    )
+    many, few = folders = [tmp_path / "many", tmp_path / "few"]
+    for folder, limit in zip(folders, (500, most), strict=True):
+        folder.mkdir()
+        make_inputs(folder)
+        for words in runs:
+            done = limited(limit, folder, *words.split())
             assert done.returncode == 0, done.stderr
-    for name in ("p-{}.h5", "e-{}.h5", "t-{}/model.safetensors"):
-        first, second = ((tmp_path / name.format(end)).read_bytes() for end in ("many", "few"))
-        assert first == second, name
+    for name in ("p.h5", "e.h5", "t/model.safetensors"):
+        assert (many / name).read_bytes() == (few / name).read_bytes(), name
 
 
 @pytest.mark.parametrize("work", ["metrics.auc(scores, labels)", "bootstrap()"])
