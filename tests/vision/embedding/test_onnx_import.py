@@ -313,6 +313,7 @@ def test_what_other_exporters_write(tmp_path):
     ("nodes", "tensors", "says"),
     [
         ([node("Softmax", "x", "out")], {}, "node 'the Softmax' is a Softmax.*computes Add"),
+        ([node("bounded", "x", "out")], {}, "node 'the bounded' is a bounded.*computes Add"),
         ([node("Relu", "lost", "out")], {}, "nothing computes its input 'lost'"),
         ([node("Gemm", "x m", "out")], {"m": numbers(3, 3)}, "the Gemm.*input is"),
         ([node("Div", "c x", "out")], {"c": np.float32(1)}, "the Div"),
