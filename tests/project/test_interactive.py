@@ -29,7 +29,7 @@ def search(tmp_path_factory):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_offers_what_its_list_names(name):
-    if name not in ("core", "io", "metrics", "protocols", "reports", "plots"):
+    if name not in ("core", "io", "metrics", "protocols", "reports", "claims", "plots"):
         pytest.importorskip("facebench._full")
     offered = {}
     exec(f"from facebench.{name} import *", offered)  # fails for a name that is not there
@@ -40,7 +40,7 @@ def test_a_module_offers_what_its_list_names(name):
 @pytest.mark.parametrize("name", MODULES)
 def test_an_object_says_what_it_is(name):
     """Not `<facebench._full.Pack object at 0x7f...>`."""
-    if name not in ("core", "io", "metrics", "protocols", "reports", "plots"):
+    if name not in ("core", "io", "metrics", "protocols", "reports", "claims", "plots"):
         pytest.importorskip("facebench._full")
     module = importlib.import_module(f"facebench.{name}")
     shown = {n: getattr(module, n) for n in module.__all__ if n != "Embedder"}  # a Protocol
