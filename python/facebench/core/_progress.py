@@ -35,12 +35,26 @@ class Stage:
     timer: threading.Timer | None = None
 
 
+def _releasing(tqdm):
+    """The class with a lock that Ctrl-C while a bar is drawn releases: tqdm's own stays taken, and
+    the next thread that draws waits for ever."""
+
+    class Bar(tqdm):
+        def refresh(self, nolock=False, lock_args=None):
+            if nolock:
+                return super().refresh(nolock=True)
+            with self.get_lock():
+                return super().refresh(nolock=True)
+
+    return Bar
+
+
 class BarProgress:
     """A bar of ``tqdm`` for each stage that lasts longer than ``after`` seconds, also for one that
     says nothing in that time; those around it come first. ``how``: what `tqdm` takes."""
 
     def __init__(self, tqdm, after: float = ANNOUNCED_AFTER, **how):
-        self._tqdm, self._after, self._how = tqdm, after, how
+        self._tqdm, self._after, self._how = _releasing(tqdm), after, how
         self._stages: list[Stage] = []
         self._lock = threading.RLock()  # a stage without updates is announced by a timer's thread
 

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import threading
 import types
 
 import pytest
@@ -126,3 +127,22 @@ def test_outside_of_notebooks_nothing_is_shown_unless_asked_for(capsys):
     assert sink(True)._how["file"] is sys.stderr  # lines: the stream is no terminal
     all_pairs(None)
     assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_while_a_bar_is_drawn_lets_other_threads_draw():
+    from tqdm import tqdm
+
+    class Interrupted(tqdm):
+        def display(self, msg=None, pos=None):
+            raise KeyboardInterrupt
+
+    progress = BarProgress(Interrupted, after=60.0, file=io.StringIO())
+    progress.begin("pack", 10, "images")
+    progress._stages[0].begun -= 100  # so that the next update draws
+    with pytest.raises(KeyboardInterrupt):
+        progress.update(1)
+    progress.end()
+    other = threading.Thread(target=tqdm(file=io.StringIO()).close, daemon=True)
+    other.start()
+    other.join(10)
+    assert not other.is_alive()
