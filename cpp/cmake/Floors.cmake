@@ -7,7 +7,11 @@ set(FACEBENCH_VISION_FLOORS archives images detection crops datasets ${FACEBENCH
 set(FACEBENCH_LAB_FLOORS claims timing synthetic)
 # Those of libfacebench_eval need neither torch nor OpenCV; the others are libfacebench's.
 set(FACEBENCH_LIGHT_FLOORS ${FACEBENCH_EVAL_FLOORS} claims)
-set(FACEBENCH_FULL_FLOORS ${FACEBENCH_VISION_FLOORS} timing synthetic)
+set(FACEBENCH_FULL_FLOORS ${FACEBENCH_VISION_FLOORS} ${FACEBENCH_LAB_FLOORS})
+list(REMOVE_ITEM FACEBENCH_FULL_FLOORS ${FACEBENCH_LIGHT_FLOORS})
+# Those whose sources include torch.
+set(FACEBENCH_WITH_TORCH ${FACEBENCH_TORCH_FLOORS} ${FACEBENCH_LAB_FLOORS})
+list(REMOVE_ITEM FACEBENCH_WITH_TORCH ${FACEBENCH_LIGHT_FLOORS})
 
 # The folders of includes: #include "facebench/FLOOR/x.h" is DOOR/facebench/FLOOR/x.h.
 set(FACEBENCH_INCLUDES)
