@@ -201,7 +201,8 @@ def test_an_unknown_name_gets_a_suggestion_and_writes_nothing(
 
 def interrupt(args, cwd, by=signal.SIGINT) -> subprocess.CompletedProcess:
     """Starts a long verb, waits for its first line of progress, sends Ctrl-C or another signal."""
-    process = subprocess.Popen(
+    lines = []
+    with subprocess.Popen(
         command(*args),
         cwd=cwd,
         env=ENVIRONMENT,
@@ -210,17 +211,16 @@ def interrupt(args, cwd, by=signal.SIGINT) -> subprocess.CompletedProcess:
         text=True,
         # Who runs the tests in the background may have them ignore Ctrl-C, which children inherit.
         preexec_fn=lambda: signal.signal(by, signal.SIG_DFL),
-    )
-    lines = []
-    for line in process.stderr:
-        lines.append(line)
-        if not line.startswith("out: "):
-            break
-    process.send_signal(by)
-    try:
-        out, err = process.communicate(timeout=60)
-    finally:
-        process.kill()
+    ) as process:
+        for line in process.stderr:
+            lines.append(line)
+            if not line.startswith("out: "):
+                break
+        process.send_signal(by)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     return subprocess.CompletedProcess(args, process.returncode, out, "".join(lines) + err)
 
 
