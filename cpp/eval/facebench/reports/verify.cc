@@ -169,9 +169,9 @@ Check check_circumstance(const Run& run) {
   for (const auto& [key, value] : keys.items())
     if (!circumstance.contains(key)) return {name, false, fmt::format("lacks '{}'", key)};
   const auto roles = [](const Json& inputs) {
-    std::vector<std::string> roles;
-    for (const Json& input : inputs) roles.push_back(text_at(input, "/role"));
-    return roles;
+    std::vector<std::string> texts;
+    for (const Json& input : inputs) texts.push_back(text_at(input, "/role"));
+    return texts;
   };
   if (roles(circumstance["inputs"]) != roles(run.manifest.content.at("inputs")))
     return {name, false, "lists other inputs than the content"};
@@ -268,9 +268,9 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
     ScoreDifferences sum;
     for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
       const Scores again = s.trials.tracks[t].trials->score(units, s.scores[t].storage, job);
-      const ScoreDifferences differences = again.differences(s.scores[t]);
-      sum.all += differences.all;
-      sum.different += differences.different;
+      const ScoreDifferences of_track = again.differences(s.scores[t]);
+      sum.all += of_track.all;
+      sum.different += of_track.different;
     }
     if (units.sample_status != s.status)
       return {check.name, false, "the status of samples is not that of the embeddings"};

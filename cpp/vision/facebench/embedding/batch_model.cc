@@ -57,7 +57,7 @@ BatchModelInfo info_of(const Model& model) {
 
 InputView BatchModel::input_view(const ImageShape& images) const {
   const ModelOptions& o = info_.options;
-  const auto side = [](int said, int found) { return said > 0 ? said : found; };
+  const auto side = [](int stated, int present) { return stated > 0 ? stated : present; };
   const ImageShape input{side(info_.input.height, images.height),
                          side(info_.input.width, images.width)};
   const ImageShape expected{o.image_height.value_or(input.height),

@@ -119,7 +119,7 @@ InferenceNetwork::InferenceNetwork(const Network& network, std::int64_t batch,
       ranges_(std::move(ranges)),
       prepared_(std::make_unique<Prepared>()) {
   network_.channels_last();
-  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) {
+  if (!on_cpu_in_float32()) {
     if (precision != InferencePrecision::float32) refuse_precision("is not on the CPU in float32");
     return;
   }
@@ -132,6 +132,10 @@ void InferenceNetwork::refuse_precision(std::string_view why) const {
   throw std::invalid_argument(
       fmt::format("a network that {} has no precision but float32, not {}", why,
                   inference_precisions().entries()[static_cast<std::size_t>(precision_)].name));
+}
+
+bool InferenceNetwork::on_cpu_in_float32() const {
+  return network_.device().is_cpu() && network_.dtype() == at::kFloat;
 }
 
 InferenceNetwork::~InferenceNetwork() = default;
@@ -156,8 +160,7 @@ std::shared_ptr<const InferenceNetwork::PackedLayers> InferenceNetwork::packed(
 InferenceNetwork::PackedLayers InferenceNetwork::pack(std::int64_t batch) const {
   PackedLayers packed(graph().nodes().size());
   const auto reorder = find_operator("mkldnn::_reorder_convolution_weight");
-  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat ||
-      !at::globalContext().hasMKLDNN() || !reorder ||
+  if (!on_cpu_in_float32() || !at::globalContext().hasMKLDNN() || !reorder ||
       !find_operator("mkldnn::_convolution_pointwise"))
     return packed;
   const c10::NoGradGuard no_grad;
@@ -194,7 +197,7 @@ InferenceNetwork::PackedLayers InferenceNetwork::pack(std::int64_t batch) const 
 }
 
 const InferenceEngine* InferenceNetwork::engine(int node) const {
-  if (!network_.device().is_cpu() || network_.dtype() != at::kFloat) return nullptr;
+  if (!on_cpu_in_float32()) return nullptr;
   const std::lock_guard lock(prepared_->mutex);
   const auto [it, made] = prepared_->engines.try_emplace(node);
   if (made) {
@@ -268,10 +271,10 @@ std::vector<InferenceStep> InferenceNetwork::time_steps(const at::Tensor& images
 
 at::Tensor InferenceNetwork::infer(const at::Tensor& images, std::string_view tap) const {
   const c10::NoGradGuard no_grad;
-  network_.check_input(images);
-  if (const InferenceEngine* planned = engine(graph().tap_node(tap))) return planned->run(images);
-  static const auto convolution = find_operator("mkldnn::_convolution_pointwise");
   const int output_node = graph().tap_node(tap);
+  network_.check_input(images);
+  if (const InferenceEngine* planned = engine(output_node)) return planned->run(images);
+  static const auto convolution = find_operator("mkldnn::_convolution_pointwise");
   const std::shared_ptr<const PackedLayers> layers = packed(images.size(0));
   const Network::Override run_packed = [&](int index, const std::vector<at::Tensor>& values) {
     const PackedLayer* layer = (*layers)[static_cast<std::size_t>(index)].get();

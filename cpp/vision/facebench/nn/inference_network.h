@@ -102,6 +102,7 @@ class InferenceNetwork {
   using PackedLayers = std::vector<std::unique_ptr<PackedLayer>>;  // by node; null: run as it is
   struct Prepared;
 
+  bool on_cpu_in_float32() const;
   PackedLayers pack(std::int64_t batch) const;
   std::shared_ptr<const PackedLayers> packed(std::int64_t batch) const;
   [[noreturn]] void refuse_precision(std::string_view why) const;
