@@ -63,6 +63,9 @@ std::vector<std::size_t> roc_convex_hull(const RocCurve& c) {
 RocCurve Comparisons::roc(std::span<const Weight> caller_weights) const {
   const std::vector<Weight> weights = sorted_weights(caller_weights);
   RocCurve c;
+  c.threshold.reserve(size() + 1);
+  c.true_accepts.reserve(size() + 1);
+  c.false_accepts.reserve(size() + 1);
   c.threshold.push_back(std::numeric_limits<double>::infinity());
   c.true_accepts.push_back(0);
   c.false_accepts.push_back(0);

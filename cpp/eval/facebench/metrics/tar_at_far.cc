@@ -105,9 +105,11 @@ TarAtFar tar_of_point(const RocCurve& curve, std::size_t i, double threshold) {
 }
 
 std::size_t last_within_far(const RocCurve& curve, double far) {
-  std::size_t i = 0;
-  while (i + 1 < curve.size() && within_far(curve.false_accepts[i + 1], curve.impostor, far)) ++i;
-  return i;
+  const auto past = std::ranges::partition_point(
+      curve.false_accepts,
+      [&](std::int64_t accepts) { return within_far(accepts, curve.impostor, far); });
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(past - curve.false_accepts.begin(), 1)) -
+         1;
 }
 
 TarAtFar exact_tar_at_far(const RocCurve& curve, double far) {
