@@ -40,7 +40,7 @@ cpp_tests() {
 python_tests() {
   local started=$SECONDS
   "$venv/bin/python" -m pytest -q --numprocesses "$((jobs < 4 ? jobs : 4))" --dist loadfile \
-    --junitxml "build/logs/$1.xml" "${@:2}" || failed+=("Python ($1)")
+    --junitxml "build/logs/$1.xml" "${@:2}" | tee "build/logs/$1.log" || failed+=("Python ($1)")
   say "Python tests: $((SECONDS - started)) s"
 }
 
@@ -67,5 +67,9 @@ else
   python_tests pytest-slow -m slow
 fi
 
-[ ${#failed[@]} -eq 0 ] || die "tests failed: ${failed[*]}." "Their names are in the lines above."
+[ ${#failed[@]} -eq 0 ] || {
+  # Once more together: other runs of tests may stand between them and the end.
+  grep -hE '^(FAILED|ERROR) |^\s+[0-9]+ - ' build/logs/{ctest,pytest}*.log || true
+  die "tests failed: ${failed[*]}." "Their names are in the lines above, all of what they said in build/logs."
+}
 say "all tests passed"
