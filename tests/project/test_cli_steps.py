@@ -205,7 +205,7 @@ def interrupt(args, cwd, by=signal.SIGINT) -> subprocess.CompletedProcess:
     with subprocess.Popen(
         command(*args),
         cwd=cwd,
-        env=ENVIRONMENT,
+        env=ENVIRONMENT | {"PYTHONFAULTHANDLER": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -219,6 +219,9 @@ def interrupt(args, cwd, by=signal.SIGINT) -> subprocess.CompletedProcess:
         process.send_signal(by)
         try:
             out, err = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGABRT)  # faulthandler prints where each thread is
+            pytest.fail(f"{args} did not end:\n{process.communicate()[1]}")
         finally:
             process.kill()
     return subprocess.CompletedProcess(args, process.returncode, out, "".join(lines) + err)

@@ -35,17 +35,22 @@ class Stage:
     timer: threading.Timer | None = None
 
 
-def _releasing(tqdm):
-    """The class with a lock that Ctrl-C while a bar is drawn releases: tqdm's own stays taken, and
-    the next thread that draws waits for ever."""
+# Held while stages change and bars are drawn, by the timers' threads too. One lock for both, so that
+# no two threads wait for each other. Bars have it in place of tqdm's own, a lock in Python, which
+# Ctrl-C can leave half taken.
+_drawing = threading.RLock()
+
+
+def _drawn_in_turns(tqdm):
+    """The class with `_drawing` as its lock, which Ctrl-C while a bar is drawn releases: what tqdm's
+    ``refresh`` takes stays taken, and the next thread that draws waits for ever."""
 
     class Bar(tqdm):
         def refresh(self, nolock=False, lock_args=None):
-            if nolock:
-                return super().refresh(nolock=True)
-            with self.get_lock():
+            with _drawing:
                 return super().refresh(nolock=True)
 
+    Bar.set_lock(_drawing)
     return Bar
 
 
@@ -54,21 +59,21 @@ class BarProgress:
     says nothing in that time; those around it come first. ``how``: what `tqdm` takes."""
 
     def __init__(self, tqdm, after: float = ANNOUNCED_AFTER, **how):
-        self._tqdm, self._after, self._how = _releasing(tqdm), after, how
+        self._tqdm, self._after, self._how = _drawn_in_turns(tqdm), after, how
         self._stages: list[Stage] = []
-        self._lock = threading.RLock()  # a stage without updates is announced by a timer's thread
 
     def begin(self, stage: str, total: int, unit: str) -> None:
-        with self._lock:
+        with _drawing:
             added = Stage(stage, total, unit)
-            self._stages.append(added)
+            # A stage without updates is announced by a timer's thread.
             added.timer = threading.Timer(self._after, self._announce, [added])
             added.timer.daemon = True
+            self._stages.append(added)
             with suppress(RuntimeError):  # no thread may be started: the next update announces it
                 added.timer.start()
 
     def update(self, done: int, note: str = "") -> None:
-        with self._lock:
+        with _drawing:
             stage = self._stages[-1]
             stage.first = done if stage.first is None else stage.first
             stage.done = done
@@ -79,14 +84,14 @@ class BarProgress:
                 stage.bar.update(done - stage.bar.n)
 
     def end(self) -> None:
-        with self._lock:
+        with _drawing:
             stage = self._stages.pop()
             stage.timer.cancel()
             if stage.bar is not None:
                 stage.bar.close()
 
     def _announce(self, stage: Stage) -> None:
-        with self._lock:
+        with _drawing:
             if stage not in self._stages:
                 return
             for place, one in enumerate(self._stages[: self._stages.index(stage) + 1]):

@@ -142,7 +142,14 @@ def test_ctrl_c_while_a_bar_is_drawn_lets_other_threads_draw():
     with pytest.raises(KeyboardInterrupt):
         progress.update(1)
     progress.end()
-    other = threading.Thread(target=tqdm(file=io.StringIO()).close, daemon=True)
+
+    def draw():
+        stage = BarProgress(tqdm, after=0.0, file=io.StringIO())
+        stage.begin("embed", 10, "images")
+        stage.update(1)
+        stage.end()
+
+    other = threading.Thread(target=draw, daemon=True)
     other.start()
     other.join(10)
     assert not other.is_alive()
