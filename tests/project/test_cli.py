@@ -330,12 +330,14 @@ def test_wrong_use_of_explain(arguments, words):
         (OSError(28, "No space left on device", "x.h5"), 1, "x.h5: the disk is full"),
         (MemoryError(), 1, "not enough memory"),
         (KeyboardInterrupt(), 130, "stopped"),
+        # As pybind11 says that Ctrl-C came while a compiled module was loaded.
+        (ImportError("initialization failed"), 130, "stopped"),
     ],
 )
 def test_errors_become_a_sentence_and_an_exit_code(error, code, text, capsys):
     @report_errors
     def fails():
-        raise error
+        raise error from (KeyboardInterrupt() if code == 130 else None)
 
     with pytest.raises(typer.Exit) as caught:
         fails()

@@ -113,6 +113,9 @@ def report_errors(function: Callable) -> Callable:
         except KeyboardInterrupt as stop:
             raise ended(f"stopped{''.join(f'; {a}' for a in stop.args)}", EXIT_STOPPED) from None
         except (facebench.Error, ImportError) as error:
+            # Ctrl-C while a compiled module is loaded.
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                raise ended("stopped", EXIT_STOPPED) from None
             raise ended(str(error), EXIT_FAILED) from None
         except UnicodeDecodeError as error:  # a name out of a folder, say
             text = bytes(error.object[:200]).decode("utf-8", "backslashreplace")
