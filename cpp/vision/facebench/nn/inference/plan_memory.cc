@@ -245,10 +245,11 @@ std::optional<Plan> make_plan(const Graph& graph, std::span<const std::vector<at
   Plan plan;
   plan.kernels = &kernels;
   if (!plan_steps(graph, layers, result, plan)) return std::nullopt;
+  WeightMemory memory;
   for (Step& step : plan.steps) {
     set_precision(graph, precision, ranges, step);
     step.winograd = choose_winograd(graph, plan, step);
-    pack_step(layers, plan, step);
+    pack_step(layers, plan, memory, step);
   }
   plan_memory(graph, plan);
   return plan;

@@ -5,6 +5,7 @@
 
 #include "facebench/nn/inference/plan.h"
 #include "facebench/nn/internal/aten.h"
+#include "facebench/nn/internal/memory_cache.h"
 #include "facebench/nn/internal/parallel_loops.h"
 
 namespace facebench {
@@ -118,7 +119,7 @@ std::vector<Slab> pairs_of_halves(long count) {
 }
 
 void pack_conv(const at::Tensor& weights, const at::Tensor& bias, const ValueShape& in, long out,
-               long lanes, long each, Step& step) {
+               long lanes, long each, WeightMemory& memory, Step& step) {
   const long of_group = out / step.groups;
   const long blocks = (of_group + lanes - 1) / lanes;
   at::Tensor w = step.winograd < 0 ? weights.flatten(2).contiguous()
@@ -145,7 +146,7 @@ void pack_conv(const at::Tensor& weights, const at::Tensor& bias, const ValueSha
       for (const long row : rows.back()) all_rows.push_back(row < 0 ? out : row);
       step.slabs.push_back(slab);
     }
-  step.weights = at::empty({weights_size}, at::kInt);
+  step.weights = memory.take(weights_size);
   const at::Tensor order = at::tensor(all_rows, at::kLong);
   const auto ordered = [&](const at::Tensor& vector) {
     return at::constant_pad_nd(vector, {0, 1}).index_select(0, order);
@@ -202,7 +203,8 @@ at::Tensor joined_weights(const at::Tensor& w, long channels, long groups) {
 
 }  // namespace
 
-void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan, Step& step) {
+void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan,
+               WeightMemory& memory, Step& step) {
   const long lanes = plan.lanes();
   const auto fill = [&](at::Tensor& t) {
     if (!t.defined()) return;
@@ -240,7 +242,19 @@ void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan
   const long last = w.size(1) - (step.in_blocks - 1) * lanes;
   const long each = plan.conv_kernel(step).per_word;
   step.last_words = static_cast<int>((last + each - 1) / each);
-  pack_conv(w, bias, in, out, lanes, each, step);
+  pack_conv(w, bias, in, out, lanes, each, memory, step);
+}
+
+at::Tensor WeightMemory::take(std::int64_t words) {
+  constexpr std::int64_t line = 16, least = 8LL << 20;  // 32 MiB; what is never written takes none
+  if (!block_.defined() || words > block_.numel() - used_) {
+    const std::int64_t size = std::max(words, least);
+    block_ = MemoryCache::empty(c10::make_intrusive<MemoryCache>(), {size}).view(at::kInt);
+    used_ = 0;
+  }
+  const at::Tensor taken = block_.narrow(0, used_, words);
+  used_ = std::min(block_.numel(), (used_ + words + line - 1) / line * line);
+  return taken;
 }
 
 }  // namespace facebench

@@ -7,21 +7,30 @@
 #include <vector>
 
 #include "facebench/nn/inference/plan.h"
+#include "facebench/nn/internal/memory_cache.h"
 
 namespace facebench {
 
-// Memory for some images at once and what one thread needs beside it.
+// Memory for some images at once and what one thread needs beside it. What is walked through for
+// each image has large pages, as weights do (plan.h).
 struct InferenceWorkspace {
   std::vector<at::Tensor> arenas;  // of the images of a group
   at::Tensor scratch;
 
   float* arena(std::size_t i, long size) {
-    while (arenas.size() <= i) arenas.push_back(at::empty({size}, at::kFloat));
+    while (arenas.size() <= i) arenas.push_back(memory(size));
     return arenas[i].data_ptr<float>();
   }
   float* floats(long size) {
-    if (!scratch.defined() || scratch.numel() < size) scratch = at::empty({size}, at::kFloat);
+    if (!scratch.defined() || scratch.numel() < size) scratch = memory(size);
     return scratch.data_ptr<float>();
+  }
+
+ private:
+  static at::Tensor memory(long floats) {
+    constexpr long page = MemoryPool::kLargePage / sizeof(float);
+    if (floats > page / 2) floats = (floats + page - 1) / page * page;
+    return MemoryCache::empty(c10::make_intrusive<MemoryCache>(), {floats});
   }
 };
 

@@ -11,17 +11,23 @@ namespace facebench {
 namespace {
 
 constexpr std::size_t kPage = std::size_t{4} << 10;
-constexpr std::size_t kLargePage = std::size_t{2} << 20;
-constexpr std::size_t kFromLargePages = 4 * kLargePage;  // rounding adds at most a quarter
 
-std::size_t page_of(std::size_t bytes) { return bytes < kFromLargePages ? kPage : kLargePage; }
+std::size_t whole_pages(std::size_t bytes, std::size_t page) {
+  return (bytes + page - 1) / page * page;
+}
+
+// Large where rounding adds at most a quarter.
+std::size_t page_of(std::size_t bytes) {
+  return whole_pages(bytes, MemoryPool::kLargePage) <= bytes + bytes / 4 ? MemoryPool::kLargePage
+                                                                         : kPage;
+}
 
 void* from_system(std::size_t bytes) {
   const std::size_t page = page_of(bytes);
   void* memory = std::aligned_alloc(page, bytes);
 #ifdef __linux__
   // A wish; nothing is lost where it is refused.
-  if (memory && page == kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (memory && page == MemoryPool::kLargePage) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
   return memory;
 }
@@ -31,8 +37,7 @@ void* from_system(std::size_t bytes) {
 MemoryPool::~MemoryPool() { release_free(); }
 
 void* MemoryPool::take(std::size_t bytes) {
-  const std::size_t page = page_of(bytes);
-  bytes = (bytes + page - 1) / page * page;
+  bytes = whole_pages(bytes, page_of(bytes));
   const std::lock_guard lock(mutex_);
   void* memory = nullptr;
   if (const auto found = free_.lower_bound(bytes);

@@ -16,6 +16,7 @@ class MemoryPool {
  public:
   static constexpr std::size_t kSmallest = std::size_t{1}
                                            << 20;  // of smaller ones little is gained
+  static constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
   MemoryPool() = default;
   ~MemoryPool();  // blocks that are in use then are never released
