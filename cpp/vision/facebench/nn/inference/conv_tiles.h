@@ -22,6 +22,9 @@ constexpr int most_pixels(int blocks) {
 constexpr int kMostPixels = kManyRegisters ? 14 : 6;
 constexpr long kLine = 16;  // floats of a line of the caches
 constexpr int kUnrolledWords = kManyRegisters ? 4 : 8;
+// The cache that weights are asked into ahead of their use, as __builtin_prefetch counts: with
+// AVX-512 the second, since a Xeon's first one waits for sixteen lines at most; else the first.
+constexpr int kAheadInto = kManyRegisters ? 2 : 3;
 
 // What follows the sums of most layers is applied before they leave the registers: the residual,
 // then the activation.
@@ -128,7 +131,7 @@ template <class Numbers, int kBlocks, int kRows, int kPixels, int kStep>
       for (const long* tap = w.window.taps; tap != taps_end; ++tap) {
         const float* from = in + *tap;
         for (int line = 0; line < turn.lines; ++line)
-          __builtin_prefetch(weights + turn.ahead + line * kLine);
+          __builtin_prefetch(weights + turn.ahead + line * kLine, 0, kAheadInto);
 #pragma GCC unroll kUnrolledWords
         for (int c = 0; c < kWords; ++c, ++from, weights += kBlocks * kLanes) products(from);
       }
