@@ -34,6 +34,11 @@ const float* floats_of(const at::Tensor& t) {
 
 const std::int32_t* words_of(const at::Tensor& t) { return t.const_data_ptr<std::int32_t>(); }
 
+// Of a pixel, whose lanes are a multiple of four.
+void copy_lanes(const float* from, long lanes, float* to) {
+  for (long i = 0; i < lanes; i += 4) std::copy_n(from + i, 4, to + i);
+}
+
 }  // namespace
 
 void StepPass::run(const Step& step, const std::vector<float*>& arenas, std::int64_t first) {
@@ -116,8 +121,8 @@ void StepPass::patches(const Step& step, float* arena, std::int64_t image) {
   const long run = step.dilation.width == 1 ? taps * channels : channels;
   const long padded = std::max(
       left + width, (s.width - 1) * step.stride.width + (taps - 1) * step.dilation.width + 1);
-  float* row = workspace_.floats(padded * channels);
-  std::fill_n(row, padded * channels, 0.0F);
+  float* row = workspace_.floats(padded * channels + lanes);
+  std::fill_n(row, padded * channels + lanes, 0.0F);
   const auto [from, to] = share_of(height, part_, parts_);
   for (long y = from; y < to; ++y) {
     const float* pixels = in + y * images_.stride(2);
@@ -128,9 +133,13 @@ void StepPass::patches(const Step& step, float* arena, std::int64_t image) {
       for (long k = 0; k < taps * channels; k += run) {
         const float* pixel = row + x * step_right + k / run * dilation;
         for (long j = k, n = 0; j < k + run; j += n, pixel += n) {
+          float* to_lane = out.data + j / lanes * out.block + y * out.row + x * lanes + j % lanes;
           n = std::min(k + run - j, lanes - j % lanes);
-          std::copy_n(pixel, n,
-                      out.data + j / lanes * out.block + y * out.row + x * lanes + j % lanes);
+          // Whole lanes, of which the last ones may be anything, are one move.
+          if (run == taps * channels)
+            copy_lanes(pixel, lanes, to_lane);
+          else
+            std::copy_n(pixel, n, to_lane);
         }
       }
     for (long j = taps * channels; j % 4 != 0; ++j)  // that words are whole
