@@ -22,8 +22,8 @@ std::size_t page_of(std::size_t bytes) {
                                                                          : kPage;
 }
 
-void* from_system(std::size_t bytes) {
-  const std::size_t page = page_of(bytes);
+// So many bytes in whole pages of that size.
+void* from_system(std::size_t bytes, std::size_t page) {
   void* memory = std::aligned_alloc(page, bytes);
 #ifdef __linux__
   // A wish; nothing is lost where it is refused.
@@ -37,7 +37,8 @@ void* from_system(std::size_t bytes) {
 MemoryPool::~MemoryPool() { release_free(); }
 
 void* MemoryPool::take(std::size_t bytes) {
-  bytes = whole_pages(bytes, page_of(bytes));
+  const std::size_t page = page_of(bytes);
+  bytes = whole_pages(bytes, page);
   const std::lock_guard lock(mutex_);
   void* memory = nullptr;
   if (const auto found = free_.lower_bound(bytes);
@@ -46,9 +47,9 @@ void* MemoryPool::take(std::size_t bytes) {
     memory = found->second.memory;
     free_bytes_ -= bytes;
     free_.erase(found);
-  } else if (memory = from_system(bytes); !memory && !free_.empty()) {
+  } else if (memory = from_system(bytes, page); !memory && !free_.empty()) {
     release_free();
-    memory = from_system(bytes);
+    memory = from_system(bytes, page);
   }
   if (!memory) return nullptr;
   used_.emplace(memory, bytes);

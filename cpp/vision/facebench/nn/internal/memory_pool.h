@@ -14,8 +14,8 @@ namespace facebench {
 // Safe to use from several threads.
 class MemoryPool {
  public:
-  static constexpr std::size_t kSmallest = std::size_t{1}
-                                           << 20;  // of smaller ones little is gained
+  // Of smaller ones little is gained.
+  static constexpr std::size_t kSmallest = std::size_t{1} << 20;
   static constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
   MemoryPool() = default;
