@@ -35,15 +35,15 @@ class Stage:
     timer: threading.Timer | None = None
 
 
-# Held while stages change and bars are drawn, by the timers' threads too. One lock for both, so that
-# no two threads wait for each other. Bars have it in place of tqdm's own, a lock in Python, which
-# Ctrl-C can leave half taken.
+# Held while stages change and bars are drawn, by the timers' threads too. One lock for both, so
+# that no two threads wait for each other. Bars have it in place of tqdm's own, a lock in Python,
+# which Ctrl-C can leave half taken.
 _drawing = threading.RLock()
 
 
 def _drawn_in_turns(tqdm):
-    """The class with `_drawing` as its lock, which Ctrl-C while a bar is drawn releases: what tqdm's
-    ``refresh`` takes stays taken, and the next thread that draws waits for ever."""
+    """The class with `_drawing` as its lock, which Ctrl-C while a bar is drawn releases: what
+    tqdm's ``refresh`` takes stays taken, and the next thread that draws waits for ever."""
 
     class Bar(tqdm):
         def refresh(self, nolock=False, lock_args=None):

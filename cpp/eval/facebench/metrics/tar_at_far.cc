@@ -105,9 +105,9 @@ TarAtFar tar_of_point(const RocCurve& curve, std::size_t i, double threshold) {
 }
 
 std::size_t last_within_far(const RocCurve& curve, double far) {
-  const auto past = std::ranges::partition_point(
-      curve.false_accepts,
-      [&](std::int64_t accepts) { return within_far(accepts, curve.impostor, far); });
+  const auto past = std::ranges::partition_point(curve.false_accepts, [&](std::int64_t accepts) {
+    return within_far(accepts, curve.impostor, far);
+  });
   return static_cast<std::size_t>(std::max<std::ptrdiff_t>(past - curve.false_accepts.begin(), 1)) -
          1;
 }
