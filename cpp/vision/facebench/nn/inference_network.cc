@@ -103,7 +103,15 @@ const Table<InferencePrecisionEntry>& inference_precisions() {
 }
 
 std::string precision_cost(InferencePrecision precision) {
-  if (precision == InferencePrecision::float32 || active_isa() == Isa::avx512bf16) return {};
+  if (precision == InferencePrecision::float32) return {};
+  if (active_isa() == Isa::avx512bf16) {
+#if defined(__x86_64__)
+    if (precision == InferencePrecision::bfloat16 && __builtin_cpu_is("intel"))
+      return "bfloat16 is slower than float32 on this processor, as on others by Intel: their "
+             "AVX-512 BF16 does half as many products in the same time";
+#endif
+    return {};
+  }
   if (precision == InferencePrecision::bfloat16)
     return "bfloat16 is slower than float32 on this processor, which has no AVX-512 BF16: the same "
            "products are made by other instructions";
