@@ -248,8 +248,7 @@ void pack_step(std::span<const std::vector<at::Tensor>> layers, const Plan& plan
 at::Tensor WeightMemory::take(std::int64_t words) {
   constexpr std::int64_t line = 16, least = 8LL << 20;  // 32 MiB; what is never written takes none
   if (!block_.defined() || words > block_.numel() - used_) {
-    const std::int64_t size = std::max(words, least);
-    block_ = MemoryCache::empty(c10::make_intrusive<MemoryCache>(), {size}).view(at::kInt);
+    block_ = in_large_pages(std::max(words, least)).view(at::kInt);
     used_ = 0;
   }
   const at::Tensor taken = block_.narrow(0, used_, words);

@@ -18,19 +18,12 @@ struct InferenceWorkspace {
   at::Tensor scratch;
 
   float* arena(std::size_t i, long size) {
-    while (arenas.size() <= i) arenas.push_back(memory(size));
+    while (arenas.size() <= i) arenas.push_back(in_large_pages(size));
     return arenas[i].data_ptr<float>();
   }
   float* floats(long size) {
-    if (!scratch.defined() || scratch.numel() < size) scratch = memory(size);
+    if (!scratch.defined() || scratch.numel() < size) scratch = in_large_pages(size);
     return scratch.data_ptr<float>();
-  }
-
- private:
-  static at::Tensor memory(long floats) {
-    constexpr long page = MemoryPool::kLargePage / sizeof(float);
-    if (floats > page / 2) floats = (floats + page - 1) / page * page;
-    return MemoryCache::empty(c10::make_intrusive<MemoryCache>(), {floats});
   }
 };
 

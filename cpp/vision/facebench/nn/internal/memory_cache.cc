@@ -17,4 +17,10 @@ at::Tensor MemoryCache::empty(const c10::intrusive_ptr<MemoryCache>& cache, at::
       memory, size, [cache](void* block) { cache->pool_.give_back(block); }, options);
 }
 
+at::Tensor in_large_pages(std::int64_t floats) {
+  constexpr std::int64_t page = MemoryPool::kLargePage / sizeof(float);
+  if (floats > page / 2) floats = (floats + page - 1) / page * page;
+  return MemoryCache::empty(c10::make_intrusive<MemoryCache>(), {floats});
+}
+
 }  // namespace facebench

@@ -3,6 +3,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
+#include <cstdint>
+
 #include "facebench/nn/internal/memory_pool.h"
 
 namespace facebench {
@@ -17,5 +19,9 @@ class MemoryCache : public torch::CustomClassHolder {
  private:
   MemoryPool pool_;
 };
+
+// So many floats at least, not initialised, in memory of their own: whole large pages, which a
+// processor finds faster, from half of one on.
+at::Tensor in_large_pages(std::int64_t floats);
 
 }  // namespace facebench
