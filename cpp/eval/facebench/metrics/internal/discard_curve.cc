@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "facebench/metrics/internal/measures.h"
+#include "facebench/metrics/score_tail.h"
 
 namespace facebench {
 namespace {
@@ -43,14 +44,6 @@ class RankedCounts {
   std::vector<std::int64_t> sums_;
   std::size_t top_ = 1;
 };
-
-// The most false matches that keep to a FAR.
-std::int64_t most_within(double far, std::int64_t impostor) {
-  auto most = static_cast<std::int64_t>(far * static_cast<double>(impostor));
-  while (most < impostor && within_far(most + 1, impostor, far)) ++most;
-  while (most > 0 && !within_far(most, impostor, far)) --most;
-  return most;
-}
 
 double pair_quality(double a, double b, bool product) { return product ? a * b : std::min(a, b); }
 
@@ -149,7 +142,7 @@ RejectCurve DiscardCurve::evaluate(std::span<const Weight> people, double limit)
   for (std::uint32_t level = 0; level < levels_.size(); ++level) {
     if (genuine == 0 || (chosen_again_ && impostor == 0)) break;
     if (chosen_again_) {
-      const std::uint32_t last = impostor_ranks.last_with(most_within(far_, impostor));
+      const std::uint32_t last = impostor_ranks.last_with(allowed_false_accepts(far_, impostor));
       wrong = genuine - genuine_ranks.up_to(last);
     }
     curve.add(ratio(all - units, all), levels_[level], wrong, genuine);
