@@ -23,11 +23,13 @@ if [ -z "${TMPDIR:-}" ] && [ "${room:-0}" -ge 4 ]; then
   trap 'end_begun; rm -rf "$TMPDIR"' EXIT
 fi
 failed=()
+logs=()
 
 # cpp_tests LOG ARGUMENT...: ctest. All of it goes to the log; on the screen only what failed and the
 # closing lines.
 cpp_tests() {
   local log=build/logs/$1.log started=$SECONDS
+  logs+=("$log")
   ctest --test-dir "$build" --output-on-failure --parallel "$jobs" --no-tests=error "${@:2}" |
     tee "$log" |
     { grep -v -E '^ *(Start +[0-9]+:|[0-9]+/[0-9]+ Test .* Passed )' || true; } ||
@@ -38,9 +40,10 @@ cpp_tests() {
 # python_tests LOG ARGUMENT...: pytest, one process a processor, at most four; a file's tests stay
 # together, since they share fixtures.
 python_tests() {
-  local started=$SECONDS
+  local log=build/logs/$1.log started=$SECONDS
+  logs+=("$log")
   "$venv/bin/python" -m pytest -q --numprocesses "$((jobs < 4 ? jobs : 4))" --dist loadfile \
-    --junitxml "build/logs/$1.xml" "${@:2}" | tee "build/logs/$1.log" || failed+=("Python ($1)")
+    --junitxml "build/logs/$1.xml" "${@:2}" | tee "$log" || failed+=("Python ($log)")
   say "Python tests: $((SECONDS - started)) s"
 }
 
@@ -69,7 +72,7 @@ fi
 
 [ ${#failed[@]} -eq 0 ] || {
   # Once more together: other runs of tests may stand between them and the end.
-  grep -hE '^(FAILED|ERROR) |^\s+[0-9]+ - ' build/logs/{ctest,pytest}*.log || true
-  die "tests failed: ${failed[*]}." "Their names are in the lines above, all of what they said in build/logs."
+  grep -hE '^(FAILED|ERROR) |^\s+[0-9]+ - ' "${logs[@]}" || true
+  die "tests failed: ${failed[*]}." "Their names are in the lines above."
 }
 say "all tests passed"
