@@ -181,8 +181,8 @@ def reuse_memory():
     torch's tensors on the CPU give back is kept and handed out again. Steps ask for the same sizes
     each time, and what the system gives anew it sets to zero, page by page.
 
-    Of all threads of the process; the results are the same bits. At most a quarter more is held
-    than tensors had at once. Blocks may be nested.
+    Of all threads of the process; the results are the same bits. At most twice what tensors had at
+    once is held. Blocks may be nested.
 
     >>> import torch
     >>> from facebench import training

@@ -87,14 +87,29 @@ at::Tensor run_chain(const NormChain& chain, const BatchNormOptions& norm,
   return norm_activation(values[index(nodes[index(chain.first())].inputs[0])], what);
 }
 
+// Images of one channel lie the same way in both layouts; their strides tell torch which is meant.
+at::Tensor with_channels_last(const at::Tensor& images) {
+  const std::int64_t channels = images.size(1), height = images.size(2), width = images.size(3);
+  return images.contiguous(at::MemoryFormat::ChannelsLast)
+      .as_strided(images.sizes(), {height * width * channels, 1, width * channels, channels});
+}
+
 at::Tensor run_max_pool(const at::Tensor& x, const PoolOptions& o) {
   const std::vector<std::int64_t> kernel{o.kernel.height, o.kernel.width};
   const std::vector<std::int64_t> stride{o.stride.height, o.stride.width};
-  if (o.padding.symmetric())
-    return at::max_pool2d(x, kernel, stride, {o.padding.top, o.padding.left}, {1, 1}, o.ceil_mode);
   const double lowest = -std::numeric_limits<double>::infinity();
-  return at::max_pool2d(pad_sides(x, o.padding, lowest), kernel, stride, {0, 0}, {1, 1},
-                        o.ceil_mode);
+  const at::Tensor pooled =
+      o.padding.symmetric()
+          ? at::max_pool2d(x, kernel, stride, {o.padding.top, o.padding.left}, {1, 1}, o.ceil_mode)
+          : at::max_pool2d(pad_sides(x, o.padding, lowest), kernel, stride, {0, 0}, {1, 1},
+                           o.ceil_mode);
+  // A gradient of another layout (behind a flattening) makes torch lay out the whole gradient of x
+  // anew, twice.
+  if (pooled.requires_grad())
+    pooled.register_hook([format = x.suggest_memory_format()](const at::Tensor& gradient) {
+      return gradient.contiguous(format);
+    });
+  return pooled;
 }
 
 at::Tensor run_avg_pool(const at::Tensor& x, const PoolOptions& o) {
@@ -419,7 +434,7 @@ std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const i
 
   std::vector<at::Tensor> values(nodes.size());
   const bool relaid = channels_last_ && images.dim() == 4;
-  values[0] = relaid ? images.contiguous(at::MemoryFormat::ChannelsLast) : images;
+  values[0] = relaid ? with_channels_last(images) : images;
   // In training a chain runs as one at its last node, which it is looked up by; the others wait.
   std::vector<NormChain> chains(nodes.size());
   std::vector<bool> waits(nodes.size(), false);

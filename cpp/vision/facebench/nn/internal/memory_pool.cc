@@ -55,7 +55,7 @@ void* MemoryPool::take(std::size_t bytes) {
   used_.emplace(memory, bytes);
   used_bytes_ += bytes;
   most_used_ = std::max(most_used_, used_bytes_);
-  release_beyond(most_used_ + most_used_ / 4);
+  release_beyond(2 * most_used_);
   return memory;
 }
 

@@ -10,8 +10,9 @@ namespace facebench {
 
 // Large blocks of memory, kept when they are given back. The system's allocator returns such blocks
 // at once and gets them again page by page, set to zero, which takes longer than filling them.
-// It holds at most a quarter more than was taken at once: of what is free, the longest unused goes.
-// Safe to use from several threads.
+// It holds at most twice what was taken at once: of what is free, the longest unused goes. With
+// less, the steps of a shallow network, whose few blocks are large, push out each time what they
+// ask for next. Safe to use from several threads.
 class MemoryPool {
  public:
   // Of smaller ones little is gained.
