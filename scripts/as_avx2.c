@@ -58,13 +58,16 @@ static void on_fault(int signal_number, siginfo_t* what, void* context) {
   registers[REG_RIP] += 2;
 }
 
+static int real_sigaction(int signal_number, const struct sigaction* action,
+                          struct sigaction* before) {
+  static int (*real)(int, const struct sigaction*, struct sigaction*);
+  if (!real) *(void**)&real = dlsym(RTLD_NEXT, "sigaction");
+  return real(signal_number, action, before);
+}
+
 /* In place of the C library's: programs such as pytest set a handler of their own. */
 int sigaction(int signal_number, const struct sigaction* action, struct sigaction* before) {
-  if (signal_number != SIGSEGV) {
-    static int (*real)(int, const struct sigaction*, struct sigaction*);
-    if (!real) *(void**)&real = dlsym(RTLD_NEXT, "sigaction");
-    return real(signal_number, action, before);
-  }
+  if (signal_number != SIGSEGV) return real_sigaction(signal_number, action, before);
   const struct sigaction last = theirs;
   if (action) theirs = *action;
   if (before) *before = last;
@@ -72,11 +75,9 @@ int sigaction(int signal_number, const struct sigaction* action, struct sigactio
 }
 
 __attribute__((constructor)) static void hold(void) {
-  int (*real)(int, const struct sigaction*, struct sigaction*);
-  *(void**)&real = dlsym(RTLD_NEXT, "sigaction");
   struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
   ours.sa_sigaction = on_fault;
-  real(SIGSEGV, &ours, &theirs);
+  real_sigaction(SIGSEGV, &ours, &theirs);
   if (let_cpuid(0) != 0) {
     fputs("as_avx2: this processor or its virtual machine cannot hide instructions\n", stderr);
     exit(1);
