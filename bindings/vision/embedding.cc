@@ -79,6 +79,15 @@ ImageArray array_source(const Pixels& images, std::vector<std::string> names,
   return {images.data(), images.shape(0), shape, std::move(names), statuses_of(status)};
 }
 
+// What a model makes of an array, as an Embedder.
+py::array_t<float> embed_array(const Model& model, const Pixels& images) {
+  const ImageArray source = array_source(images, {}, {});
+  const ExtractOptions plain{.flip = "none", .normalization = "none"};
+  EmbeddingSet set =
+      with_job(0, py::none(), [&](const Job& job) { return extract(model, source, plain, job); });
+  return py::array_t<float>({static_cast<std::int64_t>(set.size()), set.dim}, set.values.data());
+}
+
 std::vector<NamedTensor> named_tensors(const std::map<std::string, at::Tensor>& tensors) {
   std::vector<NamedTensor> result;
   for (const auto& [name, tensor] : tensors) result.push_back({name, tensor});
@@ -94,6 +103,7 @@ void bind_model(py::module_& m) {
           "weights",
           [](const Model& model) -> const Network& {
             py::module_::import("torch");  // the Network gives tensors
+            model.prepared->weights_are_shared();
             return model.weights;
           },
           py::return_value_policy::reference_internal, "The Network.")
@@ -111,6 +121,10 @@ void bind_model(py::module_& m) {
           "description",
           [](const Model& model) { return json_to_python(model_description(model)); },
           "Everything but the weights, as a dict.")
+      .def("__call__", &embed_array, py::arg("images"),
+           "Embed faces, uint8 (N, H, W, 3) RGB: float32 (N, D) as the network gives them, without "
+           "flips and of any length. ValueError for another shape. Safe to call from several "
+           "threads.")
       .def("save", &save_model, py::arg("path"), py::call_guard<WithoutGil>(),
            "Write a model file (safetensors), whole or not at all.");
   m.def(

@@ -14,17 +14,41 @@ namespace {
 
 class NetworkModel : public BatchModel {
  public:
-  NetworkModel(BatchModelInfo info, InferenceNetwork network)
+  NetworkModel(BatchModelInfo info, std::shared_ptr<const InferenceNetwork> network)
       : BatchModel(std::move(info)), network_(std::move(network)) {}
 
   at::Tensor embed(const at::Tensor& images) const override {
     const c10::InferenceMode inference;
-    return network_.infer(images, info().options.tap).flatten(1).contiguous();
+    return network_->infer(images, info().options.tap).flatten(1).contiguous();
   }
 
  private:
-  InferenceNetwork network_;
+  std::shared_ptr<const InferenceNetwork> network_;
 };
+
+std::shared_ptr<const InferenceNetwork> made_network(const Model& model, std::int64_t batch,
+                                                     std::string_view precision) {
+  return std::make_shared<InferenceNetwork>(
+      model.weights, batch, inference_precisions().at(precision).precision, model.input_ranges);
+}
+
+std::unique_ptr<BatchModel> with_network(const Model& model,
+                                         std::shared_ptr<const InferenceNetwork> network,
+                                         std::string_view precision) {
+  BatchModelInfo info = info_of(model);
+  info.executor = "own";
+  info.precision = precision;
+  info.any_batch = network->any_batch(info.options.tap);
+  return std::make_unique<NetworkModel>(std::move(info), std::move(network));
+}
+
+// What a network is prepared for, beside its weights.
+std::string use_of(const Model& model, std::string_view precision) {
+  std::string use = fmt::format("own {}", precision);
+  for (const auto& [layer, range] : model.input_ranges)
+    use += fmt::format(" {} {} {}", layer, range.low, range.high);
+  return use;
+}
 
 // "Tried to allocate 20.00 MiB" out of "CUDA out of memory. Tried to allocate 20.00 MiB. GPU ...".
 std::string asked_for(std::string_view said) {
@@ -72,13 +96,16 @@ InputView BatchModel::input_view(const ImageShape& images) const {
 
 std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch,
                                              std::string_view precision) {
-  InferenceNetwork network(model.weights, batch, inference_precisions().at(precision).precision,
-                           model.input_ranges);
-  BatchModelInfo info = info_of(model);
-  info.executor = "own";
-  info.precision = precision;
-  info.any_batch = network.any_batch(info.options.tap);
-  return std::make_unique<NetworkModel>(std::move(info), std::move(network));
+  return with_network(model, made_network(model, batch, precision), precision);
+}
+
+std::unique_ptr<BatchModel> prepared_batch_model(const Model& model, std::int64_t batch,
+                                                 std::string_view precision) {
+  return with_network(
+      model,
+      model.prepared->get<InferenceNetwork>(model.weights, use_of(model, precision),
+                                            [&] { return made_network(model, batch, precision); }),
+      precision);
 }
 
 }  // namespace facebench

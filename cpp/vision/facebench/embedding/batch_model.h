@@ -74,5 +74,9 @@ BatchModelInfo info_of(const Model& model);
 // that the network does not have (InferenceNetwork).
 std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch,
                                              std::string_view precision = "float32");
+// The same with the network that the model keeps (Model::prepared), which is made by the first call
+// and where the weights have changed.
+std::unique_ptr<BatchModel> prepared_batch_model(const Model& model, std::int64_t batch,
+                                                 std::string_view precision = "float32");
 
 }  // namespace facebench

@@ -168,8 +168,9 @@ void embed_rows(Extraction& extraction, Rows rows, const ImageSource& images,
   if (info.thread_safe && info.embedding_size > 0 && !together) {
     torch_parallel_for(batches, job, embed, &stage);
   } else {
+    // Another engine's own number of threads holds unless the caller states one.
     const TorchThreads threads =
-        together ? TorchThreads(static_cast<int>(workers)) : TorchThreads();
+        together || job.threads > 0 ? TorchThreads(static_cast<int>(workers)) : TorchThreads();
     for (std::int64_t b = 0; b < batches; ++b) {
       embed(b, 0);
       stage.update(b + 1);
@@ -220,13 +221,13 @@ std::unique_ptr<BatchModel> make_batch_model(const Model& model, const ExtractOp
   const std::string device = torch_device(options.device).str();
   const bool on_processor = device == "cpu";
   if (options.executor.value_or(on_processor ? "own" : "torch") == "torch")
-    return make_torch_model(model, device, options.precision);
+    return prepared_torch_model(model, device, options.precision);
   if (!on_processor)
     throw std::invalid_argument(
         fmt::format("executor own: this library's inference runs on the processor, not on {}; "
                     "take executor torch",
                     device));
-  return make_batch_model(model, micro_batch_of(options, device), options.precision);
+  return prepared_batch_model(model, micro_batch_of(options, device), options.precision);
 }
 
 int micro_batch_of(const ExtractOptions& options, std::string_view device) {

@@ -52,7 +52,8 @@ EmbeddingSet extract(const BatchModel& model, const ImageSource& images,
 EmbeddingSet extract(const Model& model, const ImageSource& images,
                      const ExtractOptions& options = {}, const Job& job = {});
 
-// The network of a model on the device, by the executor and in the precision of the options. Throws
+// The network of a model on the device, by the executor and in the precision of the options: the
+// one that the model keeps (Model::prepared), so that the next call has it at once. Throws
 // std::invalid_argument as make_torch_model() and the other make_batch_model() do, and where this
 // library's own inference is asked for on a card.
 std::unique_ptr<BatchModel> make_batch_model(const Model& model, const ExtractOptions& options);

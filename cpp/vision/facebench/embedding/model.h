@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "facebench/core/options_fwd.h"
 #include "facebench/embedding/input_view.h"
+#include "facebench/embedding/prepared_networks.h"
 #include "facebench/io/json.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/network.h"
@@ -50,6 +52,8 @@ struct Model {
   std::string sha256;          // of that file
   InputRanges input_ranges;    // for precision int8 (embedding/quantize.h); empty: none
   Json training;               // what is known of its training (training/trainer.h); null: nothing
+  // Of its weights, for extract(); never null.
+  std::shared_ptr<PreparedNetworks> prepared = std::make_shared<PreparedNetworks>();
 
   // The number of values of one embedding before flips.
   std::int64_t embedding_size() const;

@@ -65,12 +65,13 @@ class PixelTable {
 
 class TorchModel : public BatchModel {
  public:
-  TorchModel(BatchModelInfo info, Network network, at::MemoryFormat layout, c10::Device device)
+  TorchModel(BatchModelInfo info, std::shared_ptr<const Network> network, at::MemoryFormat layout,
+             c10::Device device)
       : BatchModel(std::move(info)),
         network_(std::move(network)),
         layout_(layout),
         device_(device),
-        pixels_(this->info().options, device, network_.dtype()) {}
+        pixels_(this->info().options, device, network_->dtype()) {}
 
   at::Tensor embed(const at::Tensor& images) const override {
     const c10::InferenceMode inference;
@@ -95,35 +96,60 @@ class TorchModel : public BatchModel {
 
   at::Tensor embeddings(const at::Tensor& images) const {
     const at::Tensor bytes = images.to(device_, at::kByte, /*non_blocking=*/true);
-    return network_.infer(pixels_.apply(bytes).contiguous(layout_), info().options.tap);
+    return network_->infer(pixels_.apply(bytes).contiguous(layout_), info().options.tap);
   }
 
-  Network network_;
+  std::shared_ptr<const Network> network_;
   at::MemoryFormat layout_;
   c10::Device device_;
   PixelTable pixels_;
 };
 
-}  // namespace
+// A card's matrix units want NHWC. Without them, in float32, cuDNN is faster in NCHW: on an H200
+// IResNet-50 by 11 %, ResNet-50 by 15 % (docs/gpu-results.md).
+bool channels_last(c10::Device where, std::string_view precision) {
+  return !where.is_cuda() || precision != "float32";
+}
 
-std::unique_ptr<BatchModel> make_torch_model(const Model& model, std::string_view device,
-                                             std::string_view precision) {
-  const c10::Device where = torch_device(device);
-  Network network = fold_batch_norm(model.weights);
-  network.to(where, type_of(precision, where));
-  // A card's matrix units want NHWC. Without them, in float32, cuDNN is faster in NCHW: on an H200
-  // IResNet-50 by 11 %, ResNet-50 by 15 % (docs/gpu-results.md).
-  const bool channels_last = !where.is_cuda() || precision != "float32";
-  network.channels_last(channels_last);
+std::shared_ptr<const Network> made_network(const Model& model, c10::Device where,
+                                            std::string_view precision) {
+  auto network = std::make_shared<Network>(fold_batch_norm(model.weights));
+  network->to(where, type_of(precision, where));
+  network->channels_last(channels_last(where, precision));
+  return network;
+}
+
+std::unique_ptr<BatchModel> with_network(const Model& model, std::shared_ptr<const Network> network,
+                                         c10::Device where, std::string_view precision) {
   BatchModelInfo info = info_of(model);
   info.executor = "torch";
   info.device = where.str();
   info.device_facts = device_facts(where);
   info.precision = precision;
   info.raw_bytes = true;
-  return std::make_unique<TorchModel>(
-      std::move(info), std::move(network),
-      channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous, where);
+  return std::make_unique<TorchModel>(std::move(info), std::move(network),
+                                      channels_last(where, precision)
+                                          ? at::MemoryFormat::ChannelsLast
+                                          : at::MemoryFormat::Contiguous,
+                                      where);
+}
+
+}  // namespace
+
+std::unique_ptr<BatchModel> make_torch_model(const Model& model, std::string_view device,
+                                             std::string_view precision) {
+  const c10::Device where = torch_device(device);
+  return with_network(model, made_network(model, where, precision), where, precision);
+}
+
+std::unique_ptr<BatchModel> prepared_torch_model(const Model& model, std::string_view device,
+                                                 std::string_view precision) {
+  const c10::Device where = torch_device(device);
+  return with_network(
+      model,
+      model.prepared->get<Network>(model.weights, fmt::format("{} {}", where.str(), precision),
+                                   [&] { return made_network(model, where, precision); }),
+      where, precision);
 }
 
 }  // namespace facebench

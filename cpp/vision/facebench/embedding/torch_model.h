@@ -16,5 +16,8 @@ namespace facebench {
 // that it does not have.
 std::unique_ptr<BatchModel> make_torch_model(const Model& model, std::string_view device,
                                              std::string_view precision = "float32");
+// The same with the network that the model keeps, as prepared_batch_model().
+std::unique_ptr<BatchModel> prepared_torch_model(const Model& model, std::string_view device,
+                                                 std::string_view precision = "float32");
 
 }  // namespace facebench
