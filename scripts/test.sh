@@ -12,9 +12,6 @@ else
   say "FACEBENCH_DATA is not set: tests on real photographs will be skipped"
 fi
 
-# Several tests run at once: threads that wait for others must not keep a processor busy.
-export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
-
 # The library waits for the disk after each file that it writes; for those of tests memory will do.
 room=$(df --output=avail --block-size=1G /dev/shm 2>/dev/null | tail -n 1 || true)
 if [ -z "${TMPDIR:-}" ] && [ "${room:-0}" -ge 4 ]; then

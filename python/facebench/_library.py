@@ -56,5 +56,6 @@ if (models := find_spec("face_recognition_models")) and models.submodule_search_
 
 if _threads.few and _imported:  # which has counted its threads already
     _imported.set_num_threads(1)
+_threads.tell_of_waiting()
 
 __all__ = ["full"]
