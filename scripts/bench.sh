@@ -7,6 +7,7 @@
 #   scripts/bench.sh train --quick       training, arguments of tests/bench/train_peers.py
 #   scripts/bench.sh detect --pairs 9    MTCNN, arguments of tests/bench/detect.py
 #   scripts/bench.sh embed iresnet50     embedding, arguments of tests/bench/embed_peers.py
+#   scripts/bench.sh call --beside 2    calls with few images, arguments of tests/bench/call_peers.py
 #   scripts/bench.sh dlib --threads 1    dlib's networks, arguments of tests/bench/dlib_peers.py
 #   scripts/bench.sh load rec tar        reading images, arguments of tests/bench/load_peers.py
 #   scripts/bench.sh lfw --pairs 1       LFW from photographs, arguments of tests/bench/lfw_peers.py
@@ -49,7 +50,7 @@ detect() {  # detect ARGUMENT...
   "$bench/bin/python" tests/bench/detect.py --limits "$program" --json "$build/bench/detect.json" "$@"
 }
 case ${1:-} in
-  train | embed | detect | dlib | load | lfw)
+  train | embed | call | detect | dlib | load | lfw)
     what=$1
     shift
     if [ "$what" = detect ]; then detect "$@"; else peers "$what" "$@"; fi
@@ -60,6 +61,8 @@ peers metrics "$@"
 [ $# -eq 0 ] || exit 0
 peers train
 peers embed
+peers call
+peers call --beside 2
 if [ -d "${FACEBENCH_DATA:-}/lfw/images" ]; then
   detect
   peers lfw

@@ -10,6 +10,7 @@ returns a small answer. Both must be functions of a module: the children import 
 """
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import os
@@ -71,11 +72,13 @@ def child(pipe, contestant: Contestant, threads: int, clock: str) -> None:
         pipe.send("ready")
         while (least := pipe.recv()) is not None:
             started, calls, seconds = now(), 0, 0.0
+            computed = time.process_time()
             while calls == 0 or seconds < least:
                 answer = contestant.run(state)
                 calls += 1
                 seconds = now() - started
-            pipe.send((seconds / calls, answer, memory_kib("VmHWM"), before))
+            computed = time.process_time() - computed
+            pipe.send((seconds / calls, computed / calls, answer, memory_kib("VmHWM"), before))
     except EOFError:
         pass
     except BaseException:
@@ -106,6 +109,7 @@ class Child:
         other.close()
         self.peak = self.base = 0
         self.times: list[float] = []
+        self.computed: list[float] = []  # processor time of all threads, of the same calls
         self.receive()
 
     def receive(self):
@@ -120,13 +124,33 @@ class Child:
     def run(self, least: float = 0.0):
         """The seconds of a call and its answer; of several calls, one after the other, where one is
         over before ``least`` seconds."""
+        self.start(least)
+        return self.finish()
+
+    def start(self, least: float) -> None:
         self.pipe.send(least)
-        seconds, answer, self.peak, self.base = self.receive()
+
+    def finish(self):
+        seconds, computed, answer, self.peak, self.base = self.receive()
+        self.computed.append(computed)
         return seconds, answer
 
     def close(self) -> None:
         self.pipe.send(None)
         self.process.join()
+
+
+@contextlib.contextmanager
+def others(count: int):
+    """Beside this many programs that compute all the time, as a machine has that others use."""
+    command = [sys.executable, "-c", "while True: pass"]
+    programs = [subprocess.Popen(command) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
 
 
 class Limits:
@@ -160,18 +184,29 @@ def compare(
     what: Comparison, ours: Contestant, peers: list[Contestant], settings: argparse.Namespace
 ) -> dict:
     how = f"{settings.threads} threads, {settings.clock} clock"
+    if settings.beside:
+        how += f", beside {settings.beside}"
     print(f"\n{what.title}: {what.count:,} {what.unit}, {how}")
-    limits = Limits(settings.limits)
+    limits = Limits(None if settings.beside else settings.limits)
     children = [Child(c, settings) for c in (ours, *peers)]
+    twins = [Child(c, settings) for c in (ours, *peers) if settings.beside == "itself"]
     # Warm-up, and the proof that they do the same.
     answers = [c.run()[1] for c in children]
     for answer in answers[1:]:
         what.same(answers[0], answer)
     print("  the answers agree")
+    busy = 0 if settings.beside in ("", "itself") else int(settings.beside)
     for _ in range(settings.pairs):
         limits.measure()
-        for c in children:
-            c.times.append(c.run(SHORTEST)[0])
+        with others(busy):
+            for k, c in enumerate(children):
+                if twins:
+                    twins[k].start(2 * SHORTEST)
+                c.times.append(c.run(SHORTEST)[0])
+                if twins:
+                    twins[k].finish()
+    for twin in twins:
+        twin.close()
     results = []
     for c in children:
         ratios = [theirs / own for theirs, own in zip(c.times, children[0].times, strict=True)]
@@ -180,13 +215,15 @@ def compare(
         shown = f"{rate / 1e6:9.1f} M/s" if rate > 1e6 else f"{rate:9.1f} /s"
         print(
             f"  {c.contestant.name:<28} {statistics.median(c.times):8.4f} s {shown}"
-            f"   ratio {spread(ratios):<24} peak {c.peak / 1024:6.0f} MiB"
+            f"   ratio {spread(ratios):<24} processor"
+            f" {statistics.median(c.computed[1:]):8.4f} s   peak {c.peak / 1024:6.0f} MiB"
             f" ({beside:.0f} beside the inputs)"
         )
         results.append(
             {
                 "name": c.contestant.name,
                 "seconds": c.times,
+                "processor_seconds": c.computed[1:],
                 "ratio": statistics.median(ratios),
                 "peak_mib": c.peak / 1024,
                 "peak_beside_inputs_mib": beside,
@@ -209,6 +246,7 @@ def compare(
         "unit": what.unit,
         "threads": settings.threads,
         "clock": settings.clock,
+        "beside": settings.beside,
         "goal": what.goal,
         "ratio": best,
         "share_of_limit": share,
@@ -230,6 +268,13 @@ def main(comparisons: dict[str, Callable], add_arguments: Callable = lambda pars
         help="cpu: processor time of all threads, for a machine that others use too (--threads 1)",
     )
     parser.add_argument("--pairs", type=int, default=5, help="runs of each, in turns")
+    parser.add_argument(
+        "--beside",
+        choices=["", "1", "2", "4", "itself"],
+        default="",
+        help="on a busy machine: beside so many programs that compute all the time, or beside the "
+        "same work by another process",
+    )
     parser.add_argument("--scale", type=float, default=1.0, help="size of the work")
     parser.add_argument("--limits", help="the program facebench_bench")
     parser.add_argument("--json", type=Path, help="write the results there")

@@ -1,14 +1,15 @@
 #include "facebench/nn/inference/engine.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <thread>
 #include <utility>
 
+#include "facebench/nn/inference/helper_threads.h"
 #include "facebench/nn/inference/step_pass.h"
 #include "facebench/nn/internal/aten.h"
-#include "facebench/nn/internal/parallel_loops.h"
 
 namespace facebench {
 namespace {
@@ -37,15 +38,18 @@ class StepParts {
       const Done done(done_);
       act(part);
     }
-    for (int looked = 1; done_.load(std::memory_order_acquire) < parts; ++looked)
-      if (looked % kLooks == 0) std::this_thread::yield();
+    int done = 0;
+    look_then_sleep([&] { return (done = done_.load(std::memory_order_acquire)) >= parts; },
+                    [&] { done_.wait(done, std::memory_order_acquire); });
   }
 
  private:
-  static constexpr int kLooks = 1 << 12;  // some microseconds
-  struct Done {                           // also of a part that throws, so that nobody waits for it
+  struct Done {  // also of a part that throws, so that nobody waits for it
     explicit Done(std::atomic<int>& count) : count(count) {}
-    ~Done() { count.fetch_add(1, std::memory_order_release); }
+    ~Done() {
+      count.fetch_add(1, std::memory_order_release);
+      count.notify_all();
+    }
     Done(const Done&) = delete;
     Done& operator=(const Done&) = delete;
     std::atomic<int>& count;
@@ -109,9 +113,9 @@ void InferenceEngine::run_together(const at::Tensor& images, std::int64_t image,
   }
   const std::vector<float*> arena{workspaces[0]->arena(0, plan_.arena)};
   std::vector<StepParts> parts(plan_.steps.size());
-  at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t) {
+  with_helpers(threads, [&](int thread) {
     for (std::size_t s = 0; s < plan_.steps.size(); ++s)
-      timed(from == 0 ? seconds : nullptr, s, [&] {
+      timed(thread == 0 ? seconds : nullptr, s, [&] {
         parts[s].run(threads,
                      [&](int part) { passes[at_index(part)].run(plan_.steps[s], arena, image); });
       });
@@ -139,8 +143,8 @@ at::Tensor InferenceEngine::run(const at::Tensor& images,
     const auto most = static_cast<std::int64_t>(group_);
     const std::int64_t groups = (each + most - 1) / most * threads;
     std::atomic<std::int64_t> next = 0;
-    at::parallel_for(0, threads, 1, [&](std::int64_t from, std::int64_t) {
-      run_groups(images, each * threads, groups, next, out, seconds_of(from));
+    with_helpers(threads, [&](int thread) {
+      run_groups(images, each * threads, groups, next, out, seconds_of(thread));
     });
   }
   // The threads' common time is added to each, so that their mean holds it once.

@@ -14,10 +14,10 @@ namespace facebench {
 
 struct InferenceWorkspace;
 
-// Runs a plan. Of many images torch's threads take group after group through all layers; images
-// that are left over are computed by all threads together, layer by layer. Every number is computed
-// in one order whatever the threads and the number of images, so that its bits depend on its image
-// and the instruction set alone.
+// Runs a plan. Of many images the calling thread and its helpers take group after group through all
+// layers; images that are left over are computed by all threads together, layer by layer. Every
+// number is computed in one order whatever the threads and the number of images, so that its bits
+// depend on its image and the instruction set alone.
 class InferenceEngine {
  public:
   explicit InferenceEngine(Plan plan);
