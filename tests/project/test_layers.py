@@ -1,6 +1,5 @@
 """The floors: a file includes (imports) its own floor and lower ones, nothing else."""
 
-import ast
 import importlib
 import re
 from pathlib import Path
@@ -298,46 +297,6 @@ def test_calls_without_the_gil_are_counted():
     sources = [*(ROOT / "bindings").rglob("*.cc"), *(ROOT / "bindings").rglob("*.h")]
     naming = {p.stem for p in sources if "gil_scoped_release" in p.read_text()}
     assert naming == {"without_gil"}
-
-
-def imported_modules(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return names
-
-
-def python_sources(floor: str) -> list[Path]:
-    """The module of a floor, or the modules of its package."""
-    base = ROOT / "python/facebench"
-    return [*base.glob(f"{floor}.py"), *sorted((base / floor).glob("*.py"))]
-
-
-def test_python_modules_import_their_own_floor_and_lower_ones():
-    wrong = []
-    for floor, path in ((f, p) for f in FLOORS for p in python_sources(f)):
-        for name in imported_modules(path):
-            parts = name.split(".")
-            if parts[0] != "facebench" or len(parts) < 2 or parts[1] not in FLOORS:
-                continue
-            if FLOORS.index(parts[1]) > FLOORS.index(floor):
-                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
-    assert wrong == []
-
-
-def test_light_python_modules_do_not_import_torch():
-    light = [*DOORS["eval"], "claims"]
-    wrong = []
-    for path in (p for floor in light for p in python_sources(floor)):
-        for name in imported_modules(path):
-            private = name.startswith(("facebench._library", "facebench._torch"))
-            if private or name.split(".")[0] in {"torch", "cv2"}:
-                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
-    assert wrong == []
 
 
 def test_nothing_names_the_machine_it_was_written_on():

@@ -19,11 +19,13 @@ class Engine(engine.Engine):
 
     def __init__(self, spec, weights):
         super().__init__(spec, weights)
-        from facebench import nn, timing
+        from facebench import nn
+        from facebench._library import full
 
-        options = {k: spec[k] for k in timing.STEP_FIELDS if k in spec}
-        self._bench = timing.StepBench(
-            timing.StepOptions(**options),
+        fields = (field["name"] for field in full.StepOptions.fields())
+        options = {k: spec[k] for k in fields if k in spec}
+        self._bench = full.StepBench(
+            full.StepOptions(**options),
             nn.NetworkOptions(**spec["network_options"]),
             spec.get("loss_options", {}),
         )
