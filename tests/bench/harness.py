@@ -30,6 +30,8 @@ for trap in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
 # Seconds: shorter calls are repeated, since the first one after another process's turn finds cold
 # caches and sleeping threads, which differ more than what is compared.
 SHORTEST = 0.2
+# Seconds between two looks at the memory of the processes that a contestant starts.
+SAMPLED = 0.1
 
 
 @dataclass
@@ -63,6 +65,24 @@ def memory_kib(name: str) -> int:
     return 0
 
 
+def children_kib(pid: int) -> int:
+    """Memory of the processes that one has started, and of theirs; what they share counts once."""
+    total = 0
+    with contextlib.suppress(OSError):  # of one that ends meanwhile
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for started in map(int, (task / "children").read_text().split()):
+                lines = Path(f"/proc/{started}/smaps_rollup").read_text().splitlines()
+                total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+                total += children_kib(started)
+    return total
+
+
+def computed_seconds() -> float:
+    """Processor time of this process, and of those that it started and that have ended."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
+
+
 def child(pipe, contestant: Contestant, threads: int, clock: str) -> None:
     now = time.process_time if clock == "cpu" else time.perf_counter
     try:
@@ -72,12 +92,12 @@ def child(pipe, contestant: Contestant, threads: int, clock: str) -> None:
         pipe.send("ready")
         while (least := pipe.recv()) is not None:
             started, calls, seconds = now(), 0, 0.0
-            computed = time.process_time()
+            computed = computed_seconds()
             while calls == 0 or seconds < least:
                 answer = contestant.run(state)
                 calls += 1
                 seconds = now() - started
-            computed = time.process_time() - computed
+            computed = computed_seconds() - computed
             pipe.send((seconds / calls, computed / calls, answer, memory_kib("VmHWM"), before))
     except EOFError:
         pass
@@ -131,7 +151,11 @@ class Child:
         self.pipe.send(least)
 
     def finish(self):
-        seconds, computed, answer, self.peak, self.base = self.receive()
+        others = 0
+        while not self.pipe.poll(SAMPLED):
+            others = max(others, children_kib(self.process.pid))
+        seconds, computed, answer, own, self.base = self.receive()
+        self.peak = max(self.peak, own + others)
         self.computed.append(computed)
         return seconds, answer
 
