@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-import unicodedata
 
 from facebench import _eval
 from facebench.core._arguments import brief
@@ -81,7 +80,7 @@ def read_scores(path, trials, columns=None):
 
 def _compared(name):
     """As the names of embeddings are compared with those of lists."""
-    return unicodedata.normalize("NFC", name).replace("\\", "/")
+    return _eval.nfc(name).replace("\\", "/")
 
 
 def _refuse_unread(path, header, score, row):

@@ -115,6 +115,7 @@ def has_the_rows(result, people=3):
         ("path_a", "path_b", "cosine", "is_match"),
         ("enroll", "test", "sim", "target"),
         ("file1", "file2", "cos_sim", "y_true"),
+        ("links", "rechts", "netz", "wahr"),
     ],
 )
 def test_a_table_in_any_order_of_its_columns(separator, order, header, tmp_path):
@@ -133,7 +134,7 @@ def test_a_table_in_any_order_of_its_columns(separator, order, header, tmp_path)
     ("genuine", "impostor"),
     [("1", "0"), ("1", "-1"), ("+1", "-1"), ("1.0", "0.0"), ("True", "False"), ("TRUE", "FALSE"),
      ("same", "diff"), ("genuine", "impostor"), ("target", "nontarget"), ("Match", "Non-Match"),
-     ("yes", "no"), ("mated", "nonmated")],
+     ("yes", "no"), ("mated", "nonmated"), ("T", "F")],
 )  # fmt: skip
 @pytest.mark.parametrize("header", [False, True])
 def test_words_for_labels(genuine, impostor, header, tmp_path):
@@ -148,7 +149,8 @@ def test_words_for_labels(genuine, impostor, header, tmp_path):
 def test_columns_under_other_headers_are_named(tmp_path):
     rows = [("links", "rechts", "ergebnis", "wahr"), *ROWS]
     path = lines(tmp_path / "t.csv", [(*row, "note") for row in rows])
-    with pytest.raises(facebench.Error, match=r"is of none of the forms .*labelled \(a label"):
+    said = r"is of none of the forms .*labelled \(a label.*--columns first,second,score,label"
+    with pytest.raises(facebench.Error, match=said):
         evaluated(path)
     has_the_rows(evaluated(path, columns=["links", "rechts", "ergebnis", "wahr"]))
     named = lines(tmp_path / "n.csv", [("links", "rechts", "ergebnis", "label"), *ROWS])
@@ -177,6 +179,19 @@ def test_one_class_alone_and_three_labels_are_refused(tmp_path):
     odd = [header, *ROWS, ("a/1.jpg", "c/2.jpg", 0.5, "perhaps")]
     with pytest.raises(facebench.Error, match=r"o\.csv:9: the label 'perhaps' is neither"):
         evaluated(lines(tmp_path / "o.csv", odd))
+    with pytest.raises(facebench.Error, match=r"n\.csv:3: the score must be a number, got 'nan'"):
+        evaluated(lines(tmp_path / "n.csv", [header, ROWS[0], ("a", "b", "nan", 0), *ROWS]))
+
+
+def test_columns_beside_those_that_are_known(tmp_path):
+    """An index of pandas, and what else a table holds; a distance is read where no score is."""
+    header = ("", "fold", "img1", "img2", "score", "distance", "label")
+    rows = [(k, k % 2, a, b, s, 1 - s, g) for k, (a, b, s, g) in enumerate(ROWS)]
+    has_the_rows(evaluated(lines(tmp_path / "t.csv", [header, *rows])))
+    far = [header[2:4] + header[5:], *[row[2:4] + row[5:] for row in rows]]
+    path = lines(tmp_path / "d.csv", far)
+    has_the_rows(evaluated(path, distance=True))
+    assert "--distance" in evaluated(path).warnings[0]
 
 
 def test_bobs_four_columns_stay_bobs(tmp_path):

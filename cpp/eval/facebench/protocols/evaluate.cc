@@ -209,8 +209,8 @@ void EvaluationOptions::describe(OptionsBuilder<EvaluationOptions>& o) {
           "how the embeddings of a template become one (see: facebench list fusions); default: the "
           "protocol's");
   o.field("match", &EvaluationOptions::match,
-          "how the names of embeddings are those of the lists: exact, stem (the file name alone), "
-          "suffix (theirs end with ours); default: the protocol's");
+          "how the names of embeddings are those of the lists: exact, path_stem (without endings), "
+          "suffix (theirs end with ours), stem (the file name alone); default: the protocol's");
   o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
   o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
   o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);

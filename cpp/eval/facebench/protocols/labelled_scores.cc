@@ -49,12 +49,10 @@ Contents contents_of(const CsvTable& table, std::size_t begin) {
   return contents;
 }
 
-// A first row without any number or label is a header.
+// A first row without any number is a header: each of the others has a score.
 bool has_header(const CsvTable& table) {
   for (std::size_t column = 0; column < table.columns().size(); ++column)
-    if (const std::string& cell = table.cell(0, column);
-        number_of(cell) || class_of_label(cell) == 0 || cell.empty())
-      return false;
+    if (number_of(table.cell(0, column))) return false;
   return true;
 }
 
@@ -155,10 +153,11 @@ std::string what_was_read(const CsvTable& table, const std::vector<std::string>&
 
 bool can_be_labelled_scores(const CsvTable& rows) {
   if (rows.rows() == 0) return false;
-  const auto columns = by_content(rows, 0);
+  const std::size_t begin = has_header(rows) ? 1 : 0;
+  const auto columns = by_content(rows, begin);
   if (!columns) return false;
   bool seen[2] = {false, false};
-  for (std::size_t row = 0; row < rows.rows(); ++row)
+  for (std::size_t row = begin; row < rows.rows(); ++row)
     seen[*class_of_label(rows.cell(row, *columns->label))] = true;
   return seen[0] && seen[1];
 }
@@ -180,12 +179,15 @@ ScoredList read_labelled_scores(const std::filesystem::path& path,
   if (!columns || !columns->label) columns = by_content(table, begin);
   if (!columns) refuse(table, header, begin);
   check_labels(table, begin, *columns->label);
+  const auto score_at = [&](std::size_t row) {
+    return parse_double(table.cell(row, columns->score), table.place(row), "the score");
+  };
 
   ScoredList result;
   if (!columns->first) {
     std::vector<double> scores[2];
     for (std::size_t row = begin; row < table.rows(); ++row)
-      scores[label_at(table, row, *columns->label)].push_back(table.number(row, columns->score));
+      scores[label_at(table, row, *columns->label)].push_back(score_at(row));
     result = nameless_scores(scores[1], scores[0], {score_list(path, "scores")});
   } else {
     Blemishes blemishes(path.parent_path());
@@ -200,7 +202,7 @@ ScoredList read_labelled_scores(const std::filesystem::path& path,
                 path_of(table.cell(row, *columns->second)),
                 label_at(table, row, *columns->label) == 1, -1,
                 static_cast<PairCollector::Position>(row));
-      result.scores.push_back(table.number(row, columns->score));
+      result.scores.push_back(score_at(row));
     }
     result.trials = pairs.finish(identity_rules().at("genuine"));
     result.trials.lists.push_back(score_list(path, "scores"));

@@ -73,10 +73,18 @@ void find_names(const Headers& headers, ScoreColumns& columns) {
 std::optional<ScoreColumns> named_score_columns(std::span<const std::string> header) {
   const Headers headers(header);
   ScoreColumns columns;
-  const auto score = headers.first_of({"score", "scores", "similarity", "similarities", "sim",
-                                       "cosinesimilarity", "cosine", "cossim", "cosinesim", "cos",
-                                       "distance", "distances", "dist", "cosinedistance", "cosdist",
-                                       "l2distance", "l2", "euclideandistance", "euclidean"});
+  const auto score = headers.first_of({"score",      "scores",
+                                       "similarity", "similarities",
+                                       "sim",        "cosinesimilarity",
+                                       "cosine",     "cossim",
+                                       "cosinesim",  "cos",
+                                       "pred",       "prediction",
+                                       "prob",       "probability",
+                                       "distance",   "distances",
+                                       "dist",       "cosinedistance",
+                                       "cosdist",    "l2distance",
+                                       "l2",         "euclideandistance",
+                                       "euclidean"});
   if (!score) return {};
   columns.score = *score;
   columns.label =

@@ -328,9 +328,11 @@ std::string form_of(Paths files) {
   std::string forms;
   for (const std::string& name : score_forms().names())
     forms += fmt::format("{}{} ({})", forms.empty() ? "" : "; ", name, score_forms().at(name).doc);
-  fail(file.where(rows.front().first),
-       fmt::format("is of none of the forms that say which scores are genuine: {}", forms),
-       "Write it in one of them, or give the protocol's lists (root).");
+  fail(
+      file.where(rows.front().first),
+      fmt::format("is of none of the forms that say which scores are genuine: {}", forms),
+      "Write it in one of them, name its columns (--columns first,second,score,label), or give the "
+      "protocol's lists (root).");
 }
 
 // A file of one class is mostly a file of another form.

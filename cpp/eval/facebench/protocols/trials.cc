@@ -153,8 +153,10 @@ void UnicodeForms::note_in(TrialSet& set) {
 }
 
 std::int32_t TrialSetBuilder::person(const std::string& identity) {
-  const auto [person, added] =
-      identities_.try_emplace(nfc(identity), static_cast<std::int32_t>(set_.identity_names.size()));
+  const auto next = static_cast<std::int32_t>(set_.identity_names.size());
+  const auto [person, added] = may_change_in_nfc(identity)
+                                   ? identities_.try_emplace(nfc(identity), next)
+                                   : identities_.try_emplace(identity, next);
   if (added) {
     set_.identity_names.push_back(identity);
   } else if (set_.identity_names[static_cast<std::size_t>(person->second)] != identity) {
@@ -166,8 +168,9 @@ std::int32_t TrialSetBuilder::person(const std::string& identity) {
 
 std::int32_t TrialSetBuilder::sample(const std::string& name, const std::string& identity) {
   const std::int32_t who = person(identity);
-  const auto [sample, added] =
-      samples_.try_emplace(nfc(name), static_cast<std::int32_t>(set_.names.size()));
+  const auto next = static_cast<std::int32_t>(set_.names.size());
+  const auto [sample, added] = may_change_in_nfc(name) ? samples_.try_emplace(nfc(name), next)
+                                                       : samples_.try_emplace(name, next);
   const auto at = static_cast<std::size_t>(sample->second);
   if (added) {
     set_.names.push_back(name);

@@ -32,8 +32,8 @@ std::string causes_of_turned(const TrialSet& trials) {
   if (!genuine.empty() && !impostor.empty())
     classes = fmt::format(
         "Or the two files are exchanged (genuine scores were read from {}, impostor scores from "
-        "{}): then give them the other way round. Only one of the two is true, and TAR at a FAR "
-        "tells them apart where the AUC does not.",
+        "{}): then give them the other way round. Only one of the two is true: either gives this "
+        "AUC turned, and each another TAR at a FAR.",
         genuine, impostor);
   return " If the scores are distances (lower = more alike), say so: --distance. " + classes;
 }

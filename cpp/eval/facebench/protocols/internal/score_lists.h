@@ -27,7 +27,7 @@ TrialList score_list(const std::filesystem::path& path, std::string role);
 // are found by their headers or by what they hold.
 ScoredList read_labelled_scores(const std::filesystem::path& path,
                                 std::span<const std::string> columns);
-// Whether the rows, which are not a header, can be of that form.
+// Whether rows, the first of which may be a header, have that form by what they hold.
 bool can_be_labelled_scores(const CsvTable& rows);
 
 }  // namespace facebench

@@ -67,8 +67,8 @@ std::optional<int> class_of_label(std::string_view cell) {
     return {};
   }
   const std::string word = lower_ascii(cell);
-  if (word == "true" || word == "yes") return 1;
-  if (word == "false" || word == "no") return 0;
+  if (word == "true" || word == "t" || word == "yes" || word == "y") return 1;
+  if (word == "false" || word == "f" || word == "no" || word == "n") return 0;
   // A name of a person or a file is not a label: one word, or "non" and one.
   const std::vector<std::string> words = words_of(word);
   const bool denied = words.size() == 2 && (words[0] == "non" || words[0] == "not");

@@ -17,8 +17,9 @@ void PairCollector::begin_track(std::string name) {
 
 std::int32_t PairCollector::sample(std::string_view text, Position position) {
   const std::string name = sample_name(text, *blemishes_, [&] { return where_(position); });
-  const auto [at, fresh] =
-      samples_.try_emplace(nfc(name), static_cast<std::int32_t>(names_.size()));
+  const auto next = static_cast<std::int32_t>(names_.size());
+  const auto [at, fresh] = may_change_in_nfc(name) ? samples_.try_emplace(nfc(name), next)
+                                                   : samples_.try_emplace(name, next);
   if (fresh)
     names_.push_back(name);
   else if (names_[at->second] != name)
