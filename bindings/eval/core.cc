@@ -7,6 +7,7 @@
 #include "common.h"
 #include "facebench/core/devices.h"
 #include "facebench/core/isa.h"
+#include "facebench/core/nfc.h"
 #include "facebench/core/startable_threads.h"
 #include "facebench/core/utf8.h"
 #include "facebench/core/version.h"
@@ -94,6 +95,7 @@ void bind_core(py::module_& m) {
         return true;
       },
       py::arg("object"), "Whether the __init__ of an object of this package has succeeded.");
+  m.def("nfc", &nfc, py::arg("text"));
   m.def("version", &version, "The version of the compiled library.");
   m.def("compiler", &compiler, "The compiler that built the library.");
   m.def("startable_threads", &startable_threads, py::arg("wanted"),

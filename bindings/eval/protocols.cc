@@ -4,6 +4,7 @@
 #include "common.h"
 #include "facebench/protocols/check_data.h"
 #include "facebench/protocols/run_folder.h"
+#include "facebench/protocols/score_columns.h"
 #include "facebench/protocols/score_files.h"
 #include "facebench/protocols/scoring.h"
 #include "facebench/protocols/spec.h"
@@ -64,37 +65,40 @@ void bind_evaluation(py::module_& m) {
   m.def("limited", &limited, py::arg("trials"), py::arg("limit"));
   m.def(
       "evaluate_embeddings",
-      [](const ProtocolSpec& s, TrialSet t, const EmbeddingSet& e, const EvaluationOptions& o,
-         int threads, const py::object& progress) {
+      [](const ProtocolSpec& s, TrialSet t, const EmbeddingSet& e, EvaluationOptions o,
+         bool allow_missing, int threads, const py::object& progress) {
+        o.allow_missing = allow_missing;
         return with_job(threads, progress, [&](const Job& job) {
           return evaluate(under(s, std::move(t)), e, o, job);
         });
       },
       py::arg("protocol"), py::arg("trials"), py::arg("embeddings"), py::arg("options"),
-      py::arg("threads"), py::arg("progress"));
+      py::arg("allow_missing"), py::arg("threads"), py::arg("progress"));
   m.def(
       "evaluate_file",
       [](const ProtocolSpec& s, TrialSet t, const std::filesystem::path& path,
-         const std::vector<std::filesystem::path>& shards, const EvaluationOptions& o, int threads,
-         const py::object& progress) {
+         const std::vector<std::filesystem::path>& shards, EvaluationOptions o, bool allow_missing,
+         int threads, const py::object& progress) {
+        o.allow_missing = allow_missing;
         return with_job(threads, progress, [&](const Job& job) {
           return evaluate(under(s, std::move(t)), read_embeddings(path), o, job, shards);
         });
       },
       py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("shards"),
-      py::arg("options"), py::arg("threads"), py::arg("progress"));
+      py::arg("options"), py::arg("allow_missing"), py::arg("threads"), py::arg("progress"));
   m.def(
       "write_tail_shard",
       [](const ProtocolSpec& s, TrialSet t, const std::filesystem::path& path,
-         const std::string& shard, const std::filesystem::path& out, const EvaluationOptions& o,
-         int threads, const py::object& progress) {
+         const std::string& shard, const std::filesystem::path& out, EvaluationOptions o,
+         bool allow_missing, int threads, const py::object& progress) {
+        o.allow_missing = allow_missing;
         with_job(threads, progress, [&](const Job& job) {
           write_tail_shard(under(s, std::move(t)), read_embeddings(path), parse_shard(shard), out,
                            o, job);
         });
       },
       py::arg("protocol"), py::arg("trials"), py::arg("path"), py::arg("shard"), py::arg("out"),
-      py::arg("options"), py::arg("threads"), py::arg("progress"));
+      py::arg("options"), py::arg("allow_missing"), py::arg("threads"), py::arg("progress"));
   m.def(
       "evaluate_scores",
       [](const ProtocolSpec& s, TrialSet t, const py::object& scores,
@@ -118,11 +122,20 @@ void bind_evaluation(py::module_& m) {
   m.def("read_scores_csv", &read_scores_csv, py::arg("path"), py::arg("trials"));
   m.def(
       "read_scored_list",
-      [](const std::vector<std::filesystem::path>& files, const std::string& form) {
-        ScoredList list = read_scored_list(files, form);
+      [](const std::vector<std::filesystem::path>& files, const std::string& form,
+         const std::vector<std::string>& columns) {
+        ScoredList list = read_scored_list(files, form, columns);
         return py::make_tuple(std::move(list.trials), copy_of(list.scores), list.turned);
       },
-      py::arg("files"), py::arg("form"));
+      py::arg("files"), py::arg("form"), py::arg("columns"));
+  m.def(
+      "score_columns",
+      [](const std::vector<std::string>& header) -> py::object {
+        const auto found = named_score_columns(header);
+        if (!found) return py::none();
+        return py::make_tuple(found->first, found->second, found->score);
+      },
+      py::arg("header"));
 }
 
 void bind_synthetic_ijb(py::module_& m) {

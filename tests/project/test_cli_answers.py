@@ -187,7 +187,7 @@ def test_wrong_options_are_json_when_asked(words, text):
         ("eval lfw --scores scores.csv --root . --convention exct", 2, "did you mean 'exact'?"),
         ("eval lfw --scores scores.csv --root . --replicates 0", 2, "equal to 20"),
         ("eval lfw --root .", 2, "give either --embeddings or --scores"),
-        ("eval lfw --scores own.csv --root .", 1, "--columns img1,img2,similarity"),
+        ("eval lfw --scores own.csv --root .", 1, "--columns links,rechts,wert"),
         ("run lfw --model x.pt --root .", 2, "facebench convert FILE --network NAME"),
         ("train demoo --pack faces.h5", 2, "did you mean 'demo'?"),
         ("train demo --pack faces.h5 --set lr", 2, "'lr' is not of the form NAME=VALUE"),
@@ -205,7 +205,7 @@ def test_wrong_options_are_json_when_asked(words, text):
 def test_fifteen_plausible_mistakes_and_their_answers(words, code, answer, data, monkeypatch):
     pytest.importorskip("facebench._full")
     monkeypatch.chdir(data)
-    (data / "own.csv").write_text("img1,img2,similarity\nAnn/Ann_0001.jpg,Ann/Ann_0002.jpg,0.9\n")
+    (data / "own.csv").write_text("links,rechts,wert\nAnn/Ann_0001.jpg,Ann/Ann_0002.jpg,0.9\n")
     result = invoke(*words.split())
     assert result.exit_code == code and answer in " ".join(result.stderr.split())
 

@@ -312,11 +312,11 @@ def _rows(held, embeddings):
     read = embeddings if is_set else read_embeddings(path_text(embeddings, "embeddings"))
     place = "embeddings" if is_set else embeddings
     good = np.flatnonzero(np.asarray(read.status) == int(SampleStatus.ok))
-    at = {read.names[i]: i for i in good}
-    known = [i for i in held.used if held.names[i] in at]
+    at = {_eval.nfc(read.names[i]): i for i in good}
+    known = [i for i in held.used if _eval.nfc(held.names[i]) in at]
     if not known:
         raise Error(
             f"{place}: has no embedding of an image of {held.path}; the first of these is "
             f"'{held.names[held.used[0]]}'"
         )
-    return np.array(known), read.values[[at[held.names[i]] for i in known]]
+    return np.array(known), read.values[[at[_eval.nfc(held.names[i])] for i in known]]

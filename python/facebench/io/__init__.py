@@ -46,15 +46,18 @@ __all__ = [
 ]
 
 
-def read_embeddings(path, names=None):
+def read_embeddings(path, names=None, columns=None):
     """Read an embeddings file: HDF5, ``.npz``, ``.npy`` with names, ``.csv`` or ``.parquet``.
 
     What a file is, its first bytes say. HDF5: ``/embedding`` float32 (N, D) and ``/name``;
     ``/status`` and ``/manifest`` may be absent: then every row is ok. npz: arrays ``embeddings``
     and ``names``. npy: numbers (N, D) and ``names``, a sequence or a text file with one a line (of
-    ``x.npy`` also ``x.txt`` beside it). csv, parquet: a column ``name`` and one for each number.
-    float64 is taken and rounded, of all but HDF5 float16 and integers too. Raises
-    :class:`facebench.Error` for a damaged file, NaN in an ok row, or a name given twice.
+    ``x.npy`` also ``x.txt`` beside it). csv, parquet: a column ``name`` and one for each number
+    (``e0``, ``e1``, ...) or one of lists. Other columns are refused, unless ``columns`` names those
+    that are read: that of the names first, then the numbers, where ``"e0..e15"`` stands for all of
+    them; the manifest has which were read. float64 is taken and rounded, of all but HDF5 float16
+    and integers too. Raises :class:`facebench.Error` for a damaged file, NaN in an ok row, or a
+    name given twice.
 
     >>> import tempfile, numpy as np
     >>> from facebench.io import read_embeddings
@@ -63,7 +66,7 @@ def read_embeddings(path, names=None):
     ...     read_embeddings(folder + "/e.npz")
     EmbeddingSet(2 x 2, 2 ok)
     """
-    return _embedding_files.read(path, names)
+    return _embedding_files.read(path, names, columns)
 
 
 def write_safetensors(path, tensors, metadata=None):

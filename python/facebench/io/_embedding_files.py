@@ -9,14 +9,12 @@ from pathlib import Path
 from facebench import _eval
 from facebench.core._arguments import brief
 from facebench.core._files import open_file, read_text
-from facebench.io._text_tables import number
-from facebench.io._text_tables import rows as text_rows
+from facebench.io import _embedding_tables as tables
+from facebench.io._embedding_columns import NAMES, VALUES
 
 Error = _eval.Error
 EmbeddingSet = _eval.EmbeddingSet
 
-VALUES = ("embeddings", "embedding", "values", "features", "feature", "feats", "vectors", "arr_0")
-NAMES = ("names", "name", "paths", "path", "files", "file", "filenames", "filename", "images")
 # What numpy and zipfile raise for damaged, encrypted or cut files.
 _DAMAGED = (
     ValueError,
@@ -56,14 +54,17 @@ def is_ours(path):
     return _kind(os.fspath(path)) in (None, "h5")
 
 
-def read(path, names=None):
+def read(path, names=None, columns=None):
     """The `EmbeddingSet` in a file of any kind that is known, told apart by its first bytes.
 
     ``names``: for a file without them, a sequence or the path of a text file with one a line; of
-    ``x.npy`` also looked for in ``x.txt``. facebench.Error says what the file is and what to do.
+    ``x.npy`` also looked for in ``x.txt``. ``columns``: of a table, see `read_embeddings`.
+    facebench.Error says what the file is and what to do.
     """
     where = os.fspath(path)
     kind = _kind(where)
+    if columns is not None and kind not in _TABLES:
+        raise ValueError(f"columns: {where} has none; they are those of .csv and .parquet")
     ending = Path(where).suffix.lower()
     if kind is None and ending in (".npy", ".npz", ".parquet"):
         raise Error(f"{where}: is no {ending} file, by its first bytes. Is it cut off? {_KINDS}")
@@ -74,16 +75,27 @@ def read(path, names=None):
             f"{where}: is a pickle, which is not read, since that can run any code. Write it with "
             "numpy.savez(FILE, embeddings=values, names=names)"
         )
-    values, stored_names, status = _READERS[kind](where)
+    manifest, status = None, None
+    if kind in _TABLES:
+        values, stored_names, manifest = _TABLES[kind](where, columns, names is not None)
+    else:
+        values, stored_names, status = _READERS[kind](where)
     names = _names(names, where, stored_names)
     try:
-        return make(values, names, status, where)
+        return make(values, names, status, where, manifest)
     except (Error, ValueError, TypeError, IndexError) as error:  # of this file, not of an argument
         reason = str(error).removeprefix(f"{where}: ").removeprefix("embeddings: ")
         raise Error(f"{where}: {reason}") from None
 
 
-def make(values, names, status=None, where="embeddings"):
+def of_frame(frame, names=None, columns=None, status=None):
+    """An `EmbeddingSet` of a table of pandas, polars or pyarrow."""
+    where = "embeddings"
+    values, own, manifest = tables.read_frame(frame, where, columns, names is not None)
+    return make(values, own if names is None else names, status, where, manifest)
+
+
+def make(values, names, status=None, where="embeddings", manifest=None):
     """An `EmbeddingSet` of numbers of any type, (N, D), and their names."""
     import numpy as np
 
@@ -105,7 +117,7 @@ def make(values, names, status=None, where="embeddings"):
                 f"{where}: row {row} ({brief(_text(names[row]))}) holds {number:.3g}, which "
                 "float32 does not hold. Bring the embeddings to another scale"
             )
-    return EmbeddingSet(kept, [_text(n) for n in names], status)
+    return EmbeddingSet(kept, [_text(n) for n in names], status, manifest)
 
 
 def of_mapping(values):
@@ -216,6 +228,12 @@ def _read_npz(where):
             f"{where}: is a zip archive, but no .npz of plain arrays ({brief(str(error))}). "
             f"{_KINDS}; names must be an array of text, not of objects"
         ) from None
+    several = [key for key in VALUES if key in arrays and arrays[key].ndim == 2]
+    if len(several) > 1:
+        raise Error(
+            f"{where}: {' and '.join(several)} can be the embedding. Keep the one that is meant: "
+            "numpy.savez(FILE, embeddings=values, names=names)"
+        )
     rows = next((arrays[key] for key in VALUES if key in arrays), None)
     if rows is None and arrays and all(getattr(a, "ndim", 0) == 1 for a in arrays.values()):
         rows, names = _stack(arrays, where), np.array(list(arrays))  # {name: vector}
@@ -242,70 +260,5 @@ def _read_npy(where):
         raise Error(f"{where}: {brief(str(error))}. {_KINDS}") from None
 
 
-def _read_csv(where):
-    """A column of names, by its header or the first; all other columns are the vector."""
-    import numpy as np
-
-    text = read_text(where)
-    separator = next((s for s in "\t;," if s in text.partition("\n")[0]), ",")
-    numbered_rows = list(text_rows(where, text, separator))
-    if not numbered_rows:
-        raise Error(f"{where}: is empty. {_KINDS}")
-    lines, rows = zip(*numbered_rows, strict=True)  # and the line that each row ends in
-    header = [cell.strip().lower() for cell in rows[0]]
-    at = next((header.index(key) for key in NAMES if key in header), 0)
-    # Pandas writes an index without a name, and columns called 0, 1, ...
-    pandas = len(header) > 1 and header == ["", *map(str, range(len(header) - 1))]
-    first = 1 if at or header[at] in NAMES or pandas or not _is_number(header[-1]) else 0
-    names, values = [], []
-    for line, row in zip(lines[first:], rows[first:], strict=True):
-        if len(row) != len(rows[first]):
-            raise Error(
-                f"{where}:{line}: {len(row)} columns, {len(rows[first])} in the rows before"
-            )
-        try:
-            values.append([number(cell) for i, cell in enumerate(row) if i != at])
-        except ValueError:
-            raise Error(
-                f"{where}:{line}: a value is not a number. A name (column '{header[at]}') and "
-                "the numbers of its embedding are expected"
-            ) from None
-        names.append(row[at])
-    if not names or not values[0]:
-        raise Error(f"{where}: holds {len(names)} names, but no numbers. {_KINDS}")
-    return np.array(values, np.float64), names, None
-
-
-def _is_number(text):
-    try:
-        number(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _read_parquet(where):
-    import numpy as np
-
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(f"{where}: Parquet needs pyarrow: pip install pyarrow") from None
-    try:
-        table = pyarrow.parquet.read_table(where)
-    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
-        raise Error(f"{where}: is no Parquet file, or damaged ({brief(str(error))})") from None
-    at = {name.lower(): name for name in table.column_names}
-    name = next((at[key] for key in NAMES if key in at), None)
-    if name is None:
-        raise Error(f"{where}: has no column of names ({', '.join(NAMES[:4])}, ...)")
-    rows = next((at[key] for key in VALUES if key in at), None)
-    if rows is not None:
-        values = _stack(dict(enumerate(table[rows].to_pylist())), where)
-    else:
-        columns = [c for c in table.column_names if c != name]
-        values = np.stack([table[c].to_numpy() for c in columns], axis=1)
-    return values, table[name].to_pylist(), None
-
-
-_READERS = {"npz": _read_npz, "npy": _read_npy, "csv": _read_csv, "parquet": _read_parquet}
+_READERS = {"npz": _read_npz, "npy": _read_npy}
+_TABLES = {"csv": tables.read_csv, "parquet": tables.read_parquet}

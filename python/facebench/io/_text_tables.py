@@ -24,3 +24,11 @@ def number(text):
     if "_" in text:
         raise ValueError
     return float(text)
+
+
+def is_number(text):
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True

@@ -34,6 +34,8 @@ from facebench.core import _entry_points
 from facebench.core._arguments import of_kind, path_text, tensor_array
 from facebench.core._options import options_of, takes
 from facebench.io import _embedding_files
+from facebench.io._embedding_columns import sentence
+from facebench.io._embedding_tables import is_frame
 from facebench.protocols import _pairs, _shards
 from facebench.protocols._data_check import DataCheck, check_data
 from facebench.protocols._load import load_protocol
@@ -155,9 +157,9 @@ def find_images(protocol, trials, root=None, images=None):
     return _eval.find_images(_spec(protocol), trials, *places)
 
 
-def _scored_list(spec, files, form, strict, distance):
+def _scored_list(spec, files, form, columns, strict, distance):
     """The comparisons and scores of files that say which scores are genuine."""
-    trials, scores, turned = _eval.read_scored_list(files, form or "")
+    trials, scores, turned = _eval.read_scored_list(files, form or "", columns or [])
     if turned and distance:
         raise ValueError(f"{files[0]} says itself that it holds distances: leave distance out")
     if of_kind(strict, bool, "strict"):
@@ -181,14 +183,18 @@ def _sample_status(status):
     return numbers
 
 
-def _embedding_set(embeddings, names, status):
+def _embedding_set(embeddings, names, status, columns):
     """An EmbeddingSet, or the file to read it from."""
+    if isinstance(embeddings, (str, os.PathLike)):
+        if columns is None and _embedding_files.is_ours(embeddings):
+            return None, embeddings
+        return _embedding_files.read(embeddings, names, columns), embeddings
+    if is_frame(embeddings):
+        return _embedding_files.of_frame(embeddings, names, columns, status), None
+    if columns is not None:
+        raise ValueError("columns are those of a table, and the embeddings given are none")
     if isinstance(embeddings, EmbeddingSet):
         return embeddings, None
-    if isinstance(embeddings, (str, os.PathLike)):
-        if _embedding_files.is_ours(embeddings):
-            return None, embeddings
-        return _embedding_files.read(embeddings, names), embeddings
     if isinstance(embeddings, dict):
         return _embedding_files.of_mapping(embeddings), None
     if names is None:
@@ -231,6 +237,7 @@ def evaluate_shard(
     exclude=None,
     limit: int | None = None,
     options: EvaluationOptions | None = None,
+    allow_missing=False,
     threads=0,
     progress=None,
     **keywords: "Unpack[_eval.EvaluationOptionsKeywords]",
@@ -246,7 +253,8 @@ def evaluate_shard(
     spec = _spec(protocol)
     trials = read_trials(spec, root, lists, options.strict)
     trials, file = _shards.limited(trials, exclude, limit), _shards.file_for_all(embeddings)
-    _eval.write_tail_shard(spec, trials, file, shard, out, options, threads, progress)
+    absent = of_kind(allow_missing, bool, "allow_missing")
+    _eval.write_tail_shard(spec, trials, file, shard, out, options, absent, threads, progress)
 
 
 @takes(EvaluationOptions)
@@ -266,6 +274,7 @@ def evaluate(
     distance=False,
     columns=None,
     form: str | None = None,
+    allow_missing=False,
     shard_files=None,
     workers=None,
     shards=16,
@@ -280,8 +289,11 @@ def evaluate(
 
     ``embeddings``: an array or tensor (N, D) with ``names`` (paths relative to the image folder), a
     dict {name: vector}, an :class:`EmbeddingSet`, or the path of a file that
-    `facebench.io.read_embeddings` knows. ``match`` says how names are those of the lists: exact,
-    stem (the file name alone) or suffix (given names end with those of the lists).
+    `facebench.io.read_embeddings` knows, or a table of pandas, polars or pyarrow; ``columns``
+    names the columns of a table that are read, where it has others. ``match`` says how names are
+    those of the lists: exact, path_stem (without their endings), suffix (given names end with those
+    of the lists) or stem (the file name alone). Names of the lists without an embedding are an
+    error; ``allow_missing`` counts them as failed enrolments.
 
     Or ``scores``: one number a comparison in the order of the lists (an array, or the path of a CSV
     file with a column ``score``); or a CSV file with the names of each pair in any order
@@ -289,8 +301,9 @@ def evaluate(
     :func:`write_pairs` makes it. ``distance``: low scores are alike, so their signs are turned.
 
     Without lists, ``scores`` is the path of a file, or of two, that say themselves which scores are
-    genuine: ``["genuine.txt", "impostor.txt"]``, bob's four or five columns, a BEE matrix with its
-    mask and others (`score_forms`; ``form`` is one by name, by default what they look like).
+    genuine: ``["genuine.txt", "impostor.txt"]``, a table with labels, bob's four or five columns, a
+    BEE matrix with its mask and others (`score_forms`; ``form`` is one by name, by default what
+    they look like). ``columns`` names both names, the score and the label of such a table.
 
     Lists are looked for below ``root``, or in ``lists``, or given as ``trials``. ``exclude``: a
     list of people and samples whose comparisons are left out, as `facebench.inspect` writes it;
@@ -324,11 +337,14 @@ def evaluate(
     if (embeddings is None) == (scores is None):
         raise ValueError("give either embeddings or scores")
     options = options_of(EvaluationOptions, options, keywords)
-    if (of_kind(distance, bool, "distance") or columns is not None) and scores is None:
-        raise ValueError("distance and columns are said of scores, and none are given")
+    if of_kind(distance, bool, "distance") and scores is None:
+        raise ValueError("distance is said of scores, and none are given")
+    if of_kind(allow_missing, bool, "allow_missing") and embeddings is None:
+        raise ValueError("allow_missing is said of embeddings, and none are given")
     asked = {
         **{"root": root, "lists": lists, "exclude": exclude, "limit": limit, "options": options},
         **{"protocol": protocol, "embeddings": embeddings, "threads": threads},
+        "allow_missing": allow_missing,
     }
     if workers is not None:
         saved = {"out": out, "overwrite": overwrite, "command": command, "progress": progress}
@@ -342,9 +358,11 @@ def evaluate(
             "files of scores that say which are genuine (form) go without root=, lists=, trials="
         )
     if not listed and files:
-        if exclude is not None or columns is not None:
-            raise ValueError("exclude and columns go with the lists of a protocol (root)")
-        trials, scores = _scored_list(spec, files, form, options.strict, distance)
+        if exclude is not None:
+            raise ValueError(
+                "exclude: people that are left out go with the lists of a protocol (root)"
+            )
+        trials, scores = _scored_list(spec, files, form, columns, options.strict, distance)
     elif trials is None:
         if not listed:
             raise ValueError("give root= (the data set) or lists= (the folder of its lists)")
@@ -355,13 +373,17 @@ def evaluate(
     if shard_files is not None:
         files = [path_text(f, "shard_files") for f in shard_files]
         file, role = _shards.file_for_all(embeddings), "embeddings"
-        raw = _eval.evaluate_file(spec, trials, file, files, options, threads, progress)
+        how = (options, allow_missing, threads, progress)
+        raw = _eval.evaluate_file(spec, trials, file, files, *how)
     elif embeddings is not None:
-        data, file = _embedding_set(embeddings, names, status)
+        data, file = _embedding_set(embeddings, names, status, columns)
+        how = (options, allow_missing, threads, progress)
         if data is None:
-            raw = _eval.evaluate_file(spec, trials, file, [], options, threads, progress)
+            raw = _eval.evaluate_file(spec, trials, file, [], *how)
         else:
-            raw = _eval.evaluate_embeddings(spec, trials, data, options, threads, progress)
+            raw = _eval.evaluate_embeddings(spec, trials, data, *how)
+            if said := sentence(data.manifest):
+                raw.add_note(said)
         role = "embeddings"
     else:
         file = files[0] if files and listed else None

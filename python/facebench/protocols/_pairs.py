@@ -10,7 +10,6 @@ from facebench.core._files import read_text
 from facebench.io import _text_tables
 
 Error = _eval.Error
-SCORES = ("score", "similarity", "distance")
 
 
 def score_files(scores) -> list[str]:
@@ -49,7 +48,7 @@ def write(trials, out, where="protocol") -> int:
 
 
 def read_scores(path, trials, columns=None):
-    """The scores of a CSV file, in the order of the lists.
+    """The scores of a CSV file in the order of the lists.
 
     With columns of names (first, second; or ``columns``, the headers of both names and the score)
     the rows may stand in any order and repeat; without them they are in the order of the lists.
@@ -59,17 +58,15 @@ def read_scores(path, trials, columns=None):
     table = _text_tables.rows(path, read_text(path))
     header = [cell.strip() for cell in next(table, (0, []))[1]]
     first, second, score = _places(path, header, columns)
-    if first is None and len(header) == 3 and "score" not in header:
-        raise Error(
-            f"{path}: has no column 'score'. Where its three are two names and the score, say "
-            f"--columns {brief(','.join(header))}"
-        )
     if first is None:
+        if score is None or len(header) > 1:
+            _refuse_unread(path, header, score, next(table, (0, []))[1])
         return _eval.read_scores_csv(path, trials)
     scores = {}
     for line, row in table:
         try:
-            pair, value = (row[first], row[second]), _text_tables.number(row[score])
+            pair = _compared(row[first]), _compared(row[second])
+            value = _text_tables.number(row[score])
         except (IndexError, ValueError):
             raise Error(f"{path}:{line}: two names and a number are expected") from None
         known = scores.setdefault(pair, (value, line))
@@ -81,6 +78,27 @@ def read_scores(path, trials, columns=None):
     return _in_order(path, scores, trials)
 
 
+def _compared(name):
+    """As the names of embeddings are compared with those of lists."""
+    return _eval.nfc(name).replace("\\", "/")
+
+
+def _refuse_unread(path, header, score, row):
+    """Error for names, or a score, that stand under headers which are not known."""
+    cells = dict(zip(header, row, strict=False))
+    texts = [name for name, cell in cells.items() if not _text_tables.is_number(cell)]
+    if score is None and len(header) != 3:
+        return  # the reader says that there is no column 'score'
+    if score is not None and len(texts) < 2:
+        return
+    said = "has no column 'score'" if score is None else f"has names under {' and '.join(texts)}"
+    named = header if score is None else [*texts[:2], header[score]]
+    raise Error(
+        f"{path}: {said}. Where its columns are two names and the score, say "
+        f"--columns {brief(','.join(named))}"
+    )
+
+
 def _places(path, header, columns):
     if columns is not None:
         missing = [name for name in columns if name not in header]
@@ -90,16 +108,14 @@ def _places(path, header, columns):
                 f"{brief(', '.join(header))}"
             )
         return [header.index(name) for name in columns]
-    score = next((header.index(name) for name in SCORES if name in header), None)
-    if score is None or "first" not in header or "second" not in header:
-        return None, None, None
-    return header.index("first"), header.index("second"), score
+    return _eval.score_columns(header) or (None, None, None)
 
 
 def _in_order(path, scores_of_pairs, trials):
     scores, missing = [], {}
     for _, a, b in listed(trials, str(path)):
-        value = scores_of_pairs.get((a, b)) or scores_of_pairs.get((b, a))
+        one, other = _compared(a), _compared(b)
+        value = scores_of_pairs.get((one, other)) or scores_of_pairs.get((other, one))
         if value is None:
             missing.setdefault((a, b))
         else:

@@ -190,6 +190,8 @@ class TrackResult(_eval.TrackResult, NamedValues):
 
     def _failures(self):
         text = f"{len(self.failed)} failed enrolments ({100 * self.failure_to_enrol_rate:.2f} %)"
+        if missing := sum(status == "missing" for _, status in self.failed):
+            text += f", {missing} of them missing"
         if self.left_out:
             text += f", {len(self.left_out)} of {self.samples} images left out of templates"
         return text

@@ -27,7 +27,19 @@ def file_for_all(embeddings) -> str:
 
 
 def files_of(
-    workers, out, count, *, protocol, embeddings, root, lists, exclude, limit, options, threads
+    workers,
+    out,
+    count,
+    *,
+    protocol,
+    embeddings,
+    root,
+    lists,
+    exclude,
+    limit,
+    options,
+    allow_missing,
+    threads,
 ):
     """The files of as many shards, while they are needed; the workers of an executor make them."""
     from facebench.protocols import evaluate_shard
@@ -38,6 +50,7 @@ def files_of(
     places = {"root": root, "lists": lists, "exclude": exclude, "embeddings": file}
     how = {name: os.path.abspath(place) for name, place in places.items() if place is not None}
     how |= {"protocol": protocol, "limit": limit, "options": options}
+    how["allow_missing"] = allow_missing
     identity = how | {"version": _eval.version(), "sha256": _eval.sha256_file(file)}
     make = functools.partial(evaluate_shard, **how, threads=threads)
     return made_by(workers, out, identity, count, make)

@@ -107,8 +107,8 @@ def _people_of(names, run, pack):
     from facebench import datasets
 
     faces = datasets.Pack(path_text(pack, "pack") or Path(run) / "pack.h5")
-    person = dict(zip(faces.names, faces.labels.tolist(), strict=True))
-    missing = [name for name in names if name not in person]
+    person = dict(zip(map(_eval.nfc, faces.names), faces.labels.tolist(), strict=True))
+    missing = [name for name in names if _eval.nfc(name) not in person]
     if missing:
         raise _eval.Error(f"{run}: the pack has no image {missing[0]!r}; is it the run's own?")
-    return [person[name] for name in names]
+    return [person[_eval.nfc(name)] for name in names]

@@ -200,6 +200,11 @@ TEST(Names, StemsAndAmbiguity) {
       message_of<Error>([&] { match_names(wanted, std::vector<std::string>{"nothing"}, "exact"); }),
       "none of the 2 names");
   EXPECT_THROW(match_names(wanted, wanted, "fuzzy"), std::invalid_argument);
+  // Forms of Unicode, and the separator of Windows.
+  const std::vector<std::string> composed = {"Jos\u00e9/0.jpg"}, other = {"Jose\u0301\\0.jpg"};
+  EXPECT_EQ(match_names(composed, other, "exact"), std::vector<std::int64_t>{0});
+  EXPECT_EQ(match_names(composed, std::vector<std::string>{"Jose\u0301/0.png"}, "path_stem"),
+            std::vector<std::int64_t>{0});
 }
 
 TEST(Evaluate, TheTinySetAsWorkedOutByHand) {
@@ -244,6 +249,11 @@ TEST(Evaluate, FailedEnrolmentsAreCountedAndScoreLowest) {
   e.values.resize(e.values.size() - static_cast<std::size_t>(e.dim));
   EvaluationOptions o;
   o.replicates = 50;
+  const std::string refused = message_of<Error>([&] { evaluate(t, e, o); });
+  EXPECT_HAS(refused, "1 of the");
+  EXPECT_HAS(refused, "missing from the");
+  EXPECT_HAS(refused, "allow_missing");
+  o.allow_missing = true;
   const Result r = evaluate(t, e, o);
   const TrackResult& track = r.tracks[0];
   ASSERT_EQ(track.failed.size(), 2u);

@@ -187,6 +187,41 @@ def test_a_matrix_of_one_set_with_itself(scored, tmp_path):
     )
 
 
+def search_matrix(folder, **sets):
+    """20 people in the gallery; 25 probes, five of whom are of one person who is not in it."""
+    person = np.r_[np.arange(20), np.full(5, 99)]
+    mask = np.where(person[:, None] == np.arange(20), 0xFF, 0x7F).astype("u1")
+    matrix = (np.random.default_rng(3).normal(size=(25, 20)) + 2 * (mask == 0xFF)).astype("f4")
+    return [
+        bee(folder / "s.mtx", "F", matrix, **sets),
+        bee(folder / "s.mask", "B", mask, **sets),
+    ]
+
+
+def test_people_whom_a_mask_does_not_know_are_said(tmp_path, scored):
+    """Each of the five is counted as a person, and nothing tells that they are one."""
+    result = protocols.evaluate("pairs", scores=search_matrix(tmp_path), interval="none")
+    [said] = [note for note in result.notes if "match no target" in note]
+    assert said.startswith("5 of 25 queries match no target, and 0 of 20 targets no query")
+    assert "there may be fewer people than are counted" in said
+    whole = protocols.evaluate("pairs", scores=write_bee(tmp_path, scored), interval="none")
+    assert not any("match no target" in note for note in whole.notes)
+
+
+def test_two_sets_of_one_name_are_not_one_set(tmp_path):
+    """A query was joined with the target of its row, whom the mask says to be another person."""
+    sets = {"target": "unknown", "query": "unknown"}
+    mask = np.where(np.arange(20)[:, None] == (np.arange(20) + 1) % 20, 0xFF, 0x7F).astype("u1")
+    matrix = np.random.default_rng(4).normal(size=(20, 20)).astype("f4")
+    files = [
+        bee(tmp_path / "s.mtx", "F", matrix, **sets),
+        bee(tmp_path / "s.mask", "B", mask, **sets),
+    ]
+    result = protocols.evaluate("pairs", scores=files, interval="none")
+    assert result.tracks["scores"].identities == 20
+    assert not any("genuine entries connect" in note for note in result.notes)
+
+
 def test_distances_of_a_text_are_turned(classes, tmp_path):
     genuine, impostor = classes
     files = [tools.write(tmp_path / "g", -genuine), tools.write(tmp_path / "i", -impostor)]

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "facebench/core/internal/code_point.h"
+
 namespace facebench {
 
 std::size_t utf8_length(std::string_view s) {
@@ -53,14 +55,6 @@ bool is_utf8(std::string_view text) {
 }
 
 namespace {
-
-std::uint32_t code_point(std::string_view sequence) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
-  if (sequence.size() == 1) return byte(0);
-  std::uint32_t point = byte(0) & (0xFFu >> (sequence.size() + 1));
-  for (std::size_t i = 1; i < sequence.size(); ++i) point = point << 6 | (byte(i) & 0x3Fu);
-  return point;
-}
 
 // Controls (U+0080 to U+009F, which some terminals obey), line and paragraph separators, marks that
 // turn the direction of text round, and the byte order mark.

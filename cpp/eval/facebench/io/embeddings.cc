@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <span>
 #include <stdexcept>
 #include <string_view>
 #include <unordered_set>
 
 #include "facebench/core/error.h"
+#include "facebench/core/nfc.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/text.h"
 
@@ -23,13 +25,20 @@ void check_embeddings(const EmbeddingSet& set, std::string_view where) {
         fmt::format("embeddings: {} names, {} statuses and {} numbers do not make rows of {}", n,
                     set.status.size(), set.values.size(), set.dim));
   std::unordered_set<std::string_view> seen;
+  std::deque<std::string> in_nfc;  // of the few names that are not
   seen.reserve(n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::string& name = set.names[i];
     if (name.empty()) fail(where, fmt::format("row {} has no name", i));
     if (!is_utf8(name)) fail(where, fmt::format("the name of row {} is not UTF-8", i));
-    if (!seen.insert(name).second)
-      fail(where, fmt::format("row {}: the name '{}' is there twice", i, name));
+    const std::string_view compared =
+        may_change_in_nfc(name) ? in_nfc.emplace_back(nfc(name)) : std::string_view(name);
+    if (!seen.insert(compared).second) {
+      const auto end = set.names.begin() + static_cast<std::ptrdiff_t>(i);
+      const bool same = std::find(set.names.begin(), end, name) != end;
+      fail(where, fmt::format("row {}: the name '{}' is there twice{}", i, name,
+                              same ? "" : ", in two Unicode forms, which are compared in NFC"));
+    }
     const auto row = set.row(i);
     if (set.status[i] == SampleStatus::ok) {
       if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); }))

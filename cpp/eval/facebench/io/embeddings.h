@@ -28,7 +28,7 @@ struct EmbeddingSet {
 
 // Throws std::invalid_argument where the sizes disagree, and Error naming `where` and the row for:
 // a number that is NaN or infinite, a failed row that is not zeros, a name that is empty, not UTF-8
-// or there twice.
+// or there twice (as nfc() has it).
 void check_embeddings(const EmbeddingSet& set, std::string_view where);
 
 // The file: `/embedding` float32 (N, D) (float64 is read too, and rounded), `/name` text, `/status`

@@ -15,13 +15,11 @@ namespace facebench {
 // list of people alone, one word in each line, as overlap lists are published.
 struct Exclusion {
   std::filesystem::path path;
-  std::set<std::string> people, samples;
-  std::string sha256;  // of the file
+  std::set<std::string> people, samples;  // in NFC
+  std::string sha256;                     // of the file
 
   // Whether an image is left out.
-  bool covers(const std::string& person, const std::string& sample) const {
-    return people.contains(person) || samples.contains(sample);
-  }
+  bool covers(const std::string& person, const std::string& sample) const;
 };
 
 // Throws Error with file and line for any other line, and for an entry that is there twice.

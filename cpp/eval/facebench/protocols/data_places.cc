@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "facebench/core/error.h"
+#include "facebench/core/nfc.h"
 #include "facebench/core/options.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/text.h"
@@ -53,12 +54,13 @@ std::vector<fs::path> paths_by_stem(const TrialSet& trials, const fs::path& imag
   for (fs::recursive_directory_iterator it(images, error), end; !error && it != end;
        it.increment(error))
     if (it->is_regular_file(unknown))
-      if (!by_stem.try_emplace(it->path().stem().string(), it->path()).second)
-        twice.insert(it->path().stem().string());
+      if (std::string stem = nfc(it->path().stem().string());
+          !by_stem.try_emplace(stem, it->path()).second)
+        twice.insert(std::move(stem));
   check_listed(images, error);  // one that is not there holds nothing
   std::vector<fs::path> paths;
   for (const std::string& name : trials.names) {
-    const std::string stem = fs::path(name).stem().string();
+    const std::string stem = nfc(fs::path(name).stem().string());
     if (twice.contains(stem))
       fail(images.string(),
            fmt::format("'{}' is the stem of {} and of another file", stem,

@@ -209,8 +209,8 @@ void EvaluationOptions::describe(OptionsBuilder<EvaluationOptions>& o) {
           "how the embeddings of a template become one (see: facebench list fusions); default: the "
           "protocol's");
   o.field("match", &EvaluationOptions::match,
-          "how the names of embeddings are those of the lists: exact, stem (the file name alone), "
-          "suffix (theirs end with ours); default: the protocol's");
+          "how the names of embeddings are those of the lists: exact, path_stem (without endings), "
+          "suffix (theirs end with ours), stem (the file name alone); default: the protocol's");
   o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
   o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
   o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
@@ -351,6 +351,24 @@ UnitEmbeddings units_of(const Result& r, const EmbeddingSet& embeddings, const J
                          *r.options.fusion, job);
 }
 
+// Names of the lists without an embedding: one that could not be made has a row that says so.
+void count_absent(Result& r, const UnitEmbeddings& units, const EmbeddingSet& embeddings) {
+  if (units.absent.empty()) return;
+  std::vector<std::string> absent;
+  for (const std::int32_t sample : units.absent)
+    absent.push_back(r.trials.names[static_cast<std::size_t>(sample)]);
+  const std::string found =
+      fmt::format("{} of the {} names in the lists are missing from the {} embeddings ({})",
+                  absent.size(), r.trials.names.size(), embeddings.size(), first_names(absent));
+  if (!r.options.allow_missing)
+    fail("sample names", found,
+         missing_names_advice(r.trials.names, embeddings.names,
+                              r.options.match.value_or(r.spec.match)) +
+             " Where they could not be enrolled, say so: allow_missing (--allow-missing) counts "
+             "them as failed enrolments.");
+  r.notes.push_back(found + ": they are counted as failed enrolments, as was asked for.");
+}
+
 ManyPairs many_pairs(const Track& track, const UnitEmbeddings& units, const Storage& storage) {
   return {dynamic_cast<const DenseTrials&>(*track.trials), units, storage.far};
 }
@@ -386,8 +404,14 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
     r.notes.push_back(fmt::format(
         "{} images show more faces than the one that is compared; see that it is the right one.",
         n));
+  if (const auto n = std::ranges::count_if(
+          embeddings.names, [](const std::string& s) { return s.find('\\') != s.npos; });
+      n > 0)
+    r.notes.push_back(
+        fmt::format("{} names of the embeddings hold '\\', which is read as '/'.", n));
   {
     const UnitEmbeddings units = units_of(r, embeddings, job);
+    count_absent(r, units, embeddings);
     r.status = units.sample_status;
     r.embeddings = embeddings_json(embeddings);
     fused();
@@ -432,6 +456,7 @@ void write_tail_shard(TrialSet trials, EmbeddingSet&& embeddings, const Shard& s
   EmbeddingSet rows = std::move(embeddings);
   Result r = begin(std::move(trials), rows, options);
   const UnitEmbeddings units = units_of(r, rows, job);
+  count_absent(r, units, rows);
   rows = {};
   std::vector<TailShard> shards;
   for (const Track& track : r.trials.tracks) {

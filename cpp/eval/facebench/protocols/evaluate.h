@@ -36,6 +36,9 @@ struct EvaluationOptions {
   std::int64_t seed = 0;
   std::int64_t stored_scores = 100'000'000;
   bool strict = false;
+  // Names of the lists without an embedding are counted as failed enrolments; else they are an
+  // Error. Not in the manifest: the status of the samples says it.
+  bool allow_missing = false;
   static void describe(OptionsBuilder<EvaluationOptions>& o);
 };
 
@@ -102,10 +105,10 @@ struct Result : ScoredTrials {
 };
 
 // Cosine similarities of embeddings under the protocol of the trials. Samples without an embedding
-// are `missing`. Throws std::invalid_argument for trials that know no protocol, Error for
-// embeddings that do not belong to the lists or hold bad numbers, for a metric that a track cannot
-// have (accuracy without folds; one class empty), and with `strict` for any failed enrolment. The
-// same numbers for any number of threads.
+// are `missing`, where the options allow it. Throws std::invalid_argument for trials that know no
+// protocol, Error for embeddings that do not belong to the lists, lack some of their names or hold
+// bad numbers, for a metric that a track cannot have (accuracy without folds; one class empty), and
+// with `strict` for any failed enrolment. The same numbers for any number of threads.
 Result evaluate(TrialSet trials, const EmbeddingSet& embeddings,
                 const EvaluationOptions& options = {}, const Job& job = {});
 // The same; the values are freed as soon as the units are made, before the comparisons. Tails are

@@ -10,16 +10,20 @@
 
 #include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
+#include "facebench/core/nfc.h"
 #include "facebench/core/numbers.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/dense_trials.h"
+#include "facebench/protocols/internal/score_lists.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/readers/bee_matrix.h"
+#include "facebench/protocols/readers/class_words.h"
 #include "facebench/protocols/readers/list_file.h"
 #include "facebench/protocols/readers/pair_collector.h"
+#include "facebench/protocols/score_columns.h"
 
 namespace facebench {
 namespace {
@@ -27,45 +31,11 @@ namespace {
 namespace fs = std::filesystem;
 using Paths = std::span<const fs::path>;
 
-constexpr const char* kTrack = "scores";
 constexpr const char* kNoPeople =
     "The score files name no people: intervals draw comparisons as if no two shared a person, and "
     "are too short where some do.";
 
 // --- comparisons without people ---------------------------------------------------------------
-
-// Every comparison is of people of its own.
-ScoredList nameless(const std::vector<double>& genuine, const std::vector<double>& impostor,
-                    std::vector<TrialList> lists) {
-  if (genuine.empty() || impostor.empty())
-    fail(lists.front().path.string(),
-         fmt::format("{} genuine and {} impostor scores", genuine.size(), impostor.size()),
-         "Both are needed.");
-  ScoredList result;
-  TrialSet& set = result.trials;
-  ListedTrials trials;
-  const auto side = [&](std::string name, bool new_person) {
-    if (new_person) set.identity_names.push_back(name);
-    set.names.push_back(std::move(name));
-    set.identity.push_back(static_cast<std::int32_t>(set.identity_names.size()) - 1);
-  };
-  const auto add = [&](std::string_view what, const std::vector<double>& scores, bool is_genuine) {
-    for (std::size_t k = 1; k <= scores.size(); ++k) {
-      const auto first = static_cast<std::int32_t>(set.names.size());
-      side(fmt::format("{}{}a", what, k), true);
-      side(fmt::format("{}{}b", what, k), !is_genuine);
-      trials.comparisons.push_back({first, first + 1});
-      trials.genuine.push_back(is_genuine);
-    }
-    result.scores.insert(result.scores.end(), scores.begin(), scores.end());
-  };
-  add("genuine", genuine, true);
-  add("impostor", impostor, false);
-  set.tracks.emplace_back(kTrack, std::move(trials));
-  set.lists = std::move(lists);
-  set.notes.emplace_back(kNoPeople);
-  return result;
-}
 
 // The lines of a file of scores; those that begin with # are remarks.
 std::vector<std::pair<TextLine, std::vector<std::string_view>>> rows_of(const ListFile& file) {
@@ -75,7 +45,34 @@ std::vector<std::pair<TextLine, std::vector<std::string_view>>> rows_of(const Li
   return rows;
 }
 
-ScoredList read_genuine_impostor(Paths files) {
+// The class that a file's name says it holds, or where it says none that of its folder.
+std::optional<int> class_of_file(const fs::path& path) {
+  const auto of_file = class_of_name(path.stem().string());
+  return of_file ? of_file : class_of_name(fs::absolute(path).parent_path().filename().string());
+}
+
+// Whether the impostor scores come first. Names that both say which scores they hold decide it,
+// whatever the order; where they say nothing, or the same, the order does.
+bool are_exchanged(Paths files) {
+  const auto first = class_of_file(files[0]), second = class_of_file(files[1]);
+  const auto says = [](const fs::path& path, int which) {
+    return fmt::format("{} is {} by its name", path.filename().string(),
+                       which == 1 ? "genuine" : "impostor");
+  };
+  if (first == 0 && second == 1) return true;
+  if ((first == 0 && !second) || (!first && second == 1))
+    fail(files[first ? 0 : 1].string(),
+         fmt::format("{}, but given as the {} file", first ? says(files[0], 0) : says(files[1], 1),
+                     first ? "genuine" : "impostor"),
+         "Give the file of genuine scores first, or name both files by what they hold.");
+  return false;
+}
+
+ScoredList read_genuine_impostor(Paths given) {
+  std::vector<fs::path> files(given.begin(), given.end());
+  const bool exchanged = are_exchanged(given);
+  if (exchanged) std::swap(files[0], files[1]);
+  const bool named = class_of_file(files[0]) == 1 && class_of_file(files[1]) == 0;
   std::vector<double> scores[2];
   std::vector<TrialList> lists;
   Blemishes blemishes(files[0].parent_path());
@@ -85,42 +82,23 @@ ScoredList read_genuine_impostor(Paths files) {
       scores[k].push_back(parse_double(words.back(), file.place(line), "the score"));
     lists.push_back(file.list());
   }
-  ScoredList result = nameless(scores[0], scores[1], std::move(lists));
+  ScoredList result = nameless_scores(scores[0], scores[1], std::move(lists));
   result.trials.blemishes = blemishes.kinds();
+  result.trials.notes.push_back(fmt::format(
+      "{} genuine scores are from {} and {} impostor scores from {}{}.", scores[0].size(),
+      files[0].filename().string(), scores[1].size(), files[1].filename().string(),
+      exchanged ? ": their names say it, in the other order than they were given"
+      : named   ? ""
+                : ": the file that is given first is taken as genuine"));
   return result;
 }
 
-// Which class a word stands for: 1 genuine, 0 impostor.
-std::optional<int> class_of(std::string_view word) {
-  const std::string lower = lower_ascii(word);
-  for (const std::string_view start :
-       {"gen", "mated", "mate", "tar", "pos", "match", "client", "same", "intra"})
-    if (lower.starts_with(start)) return 1;
-  for (const std::string_view start : {"imp", "non", "neg", "zero", "diff", "inter"})
-    if (lower.starts_with(start)) return 0;
-  return {};
-}
-
-// The cells of a text in lines, separated by commas, tabs or blanks.
-CsvTable table_of(const fs::path& path, bool header) {
-  std::string bytes = read_file(path);
-  const std::string_view first = std::string_view(bytes).substr(0, bytes.find('\n'));
-  const char separator = first.find(',') != std::string_view::npos    ? ','
-                         : first.find('\t') != std::string_view::npos ? '\t'
-                                                                      : kBlanks;
-  return CsvTable(std::move(bytes), path.string(), {separator, header});
-}
-
-TrialList list_of(const fs::path& path, std::string role) {
-  return {std::move(role), path, sha256_file(path), {}};
-}
-
 ScoredList read_columns(Paths files) {
-  const CsvTable table = table_of(files[0], true);
+  const CsvTable table = score_table(files[0], true);
   std::vector<double> scores[2];
   const auto& names = table.columns();
   for (std::size_t column = 0; column < names.size(); ++column) {
-    const auto kind = class_of(names[column]);
+    const auto kind = class_of_name(names[column]);
     if (!kind || !scores[*kind].empty())
       fail(table.name(),
            fmt::format("the columns are {}; one of genuine and one of impostor scores are expected",
@@ -129,39 +107,10 @@ ScoredList read_columns(Paths files) {
     for (std::size_t row = 0; row < table.rows(); ++row)
       if (!table.cell(row, column).empty()) scores[*kind].push_back(table.number(row, column));
   }
-  return nameless(scores[1], scores[0], {list_of(files[0], "scores")});
+  return nameless_scores(scores[1], scores[0], {score_list(files[0], "scores")});
 }
 
-std::optional<int> label_of(std::string_view word) {
-  if (word == "1" || word == "+1") return 1;
-  if (word == "0" || word == "-1") return 0;
-  return class_of(word);
-}
-
-ScoredList read_labelled(Paths files) {
-  CsvTable table = table_of(files[0], false);
-  if (table.columns().size() != 2)
-    fail(table.name(), fmt::format("has {} columns", table.columns().size()),
-         "A label and a score are expected.");
-  // A first row without any number is a header.
-  const bool header =
-      table.rows() > 0 && !number_of(table.cell(0, 0)) && !number_of(table.cell(0, 1));
-  const std::size_t begin = header ? 1 : 0;
-  const auto all_labels = [&](std::size_t column) {
-    for (std::size_t row = begin; row < table.rows(); ++row)
-      if (!label_of(table.cell(row, column))) return false;
-    return true;
-  };
-  const bool first = all_labels(0), second = all_labels(1);
-  if (first == second)
-    fail(table.name(), first ? "both columns can be the labels" : "no column has labels alone",
-         "Labels are 1 and 0, 1 and -1, or genuine and impostor.");
-  const std::size_t label = first ? 0 : 1;
-  std::vector<double> scores[2];
-  for (std::size_t row = begin; row < table.rows(); ++row)
-    scores[*label_of(table.cell(row, label))].push_back(table.number(row, 1 - label));
-  return nameless(scores[1], scores[0], {list_of(files[0], "scores")});
-}
+ScoredList read_labelled(Paths files) { return read_labelled_scores(files[0], {}); }
 
 std::vector<double> numbers_of(const H5Reader& file, const std::string& name) {
   const std::string path = "/" + name;
@@ -185,7 +134,7 @@ ScoredList read_hdf5(Paths files) {
   std::optional<std::string> of[2];
   const auto names = file.names();
   for (const std::string& name : names)
-    if (const auto kind = class_of(name)) {
+    if (const auto kind = class_of_name(name)) {
       if (of[*kind])
         fail(files[0].string(), fmt::format("{} and {} are of one class", *of[*kind], name),
              "Keep two vectors, genuine and impostor.");
@@ -196,8 +145,8 @@ ScoredList read_hdf5(Paths files) {
          fmt::format("holds {}, not genuine and impostor scores",
                      names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "))),
          "Name the two vectors genuine and impostor.");
-  return nameless(numbers_of(file, *of[1]), numbers_of(file, *of[0]),
-                  {list_of(files[0], "scores")});
+  return nameless_scores(numbers_of(file, *of[1]), numbers_of(file, *of[0]),
+                         {score_list(files[0], "scores")});
 }
 
 // --- comparisons of named people --------------------------------------------------------------
@@ -214,12 +163,12 @@ ScoredList read_bob(Paths files, std::size_t columns) {
         return ListPlace{file.name(), line, ""};
       },
       blemishes);
-  pairs.begin_track(kTrack);
+  pairs.begin_track(kScoresTrack);
   for (const auto& [line, words] : rows_of(file)) {
     if (words.size() != columns)
       fail(file.where(line), fmt::format("has {} columns, {} are expected", words.size(), columns),
            "Write the file again.");
-    const std::string claimed(words[0]), real(words[columns - 3]);
+    const std::string claimed = nfc(words[0]), real = nfc(words[columns - 3]);
     const std::string model =
         columns == 5 ? fmt::format("model {}: {}", claimed, words[1]) : "model " + claimed;
     const std::string probe = fmt::format("{}: {}", real, words[columns - 2]);
@@ -236,6 +185,22 @@ ScoredList read_bob(Paths files, std::size_t columns) {
 }
 ScoredList read_bob4(Paths files) { return read_bob(files, 4); }
 ScoredList read_bob5(Paths files) { return read_bob(files, 5); }
+
+// A mask says who is who through its matches alone. A query or a target without one may be of the
+// person of another; each is counted as a person of its own, which is said.
+void note_unmatched(const BeeMatrix<std::uint8_t>& mask, bool itself, TrialSet& set) {
+  std::vector<std::uint8_t> query(mask.rows, 0), target(mask.columns, 0);
+  for (std::size_t k = 0; k < mask.entries.size(); ++k)
+    if (mask.entries[k] == bee_match) query[k / mask.columns] = target[k % mask.columns] = 1;
+  const auto alone = std::ranges::count(query, 0);
+  const auto unsought = itself ? 0 : std::ranges::count(target, 0);
+  if (alone + unsought == 0) return;
+  set.notes.push_back(fmt::format(
+      "{} of {} queries match no target, and {} of {} targets no query: the mask does not say who "
+      "they are. Each is taken as a person of its own, so there may be fewer people than are "
+      "counted, and intervals are too short where there are.",
+      alone, mask.rows, unsought, mask.columns));
+}
 
 // A matrix and its mask. Who is who is what genuine entries connect.
 ScoredList read_bee(Paths files) {
@@ -262,8 +227,11 @@ ScoredList read_bee(Paths files) {
   const auto connect = [&](std::size_t row, std::size_t column) {
     people.join(trials.rows[row], trials.columns[column]);
   };
-  if (matrix.target == matrix.query && matrix.rows == matrix.columns)  // one set with itself
-    for (std::size_t k = 0; k < matrix.rows; ++k) connect(k, k);
+  // One set with itself; two sets of one name and size have others on the diagonal.
+  bool itself = matrix.target == matrix.query && matrix.rows == matrix.columns;
+  for (std::size_t k = 0; k < matrix.rows && itself; ++k)
+    itself = mask.entries[k * mask.columns + k] != bee_non_match;
+  for (std::size_t k = 0; k < matrix.rows && itself; ++k) connect(k, k);
   std::int64_t genuine = 0, impostor = 0;
   for (std::size_t k = 0; k < mask.entries.size(); ++k) {
     const std::size_t row = k / mask.columns, column = k % mask.columns;
@@ -303,11 +271,12 @@ ScoredList read_bee(Paths files) {
                     [&] { return fmt::format("{} and {}", set.names[row], set.names[column]); });
   }
   set.blemishes = blemishes.kinds();
-  set.tracks.emplace_back(kTrack, std::move(trials));
-  set.lists = {list_of(files[0], "scores"), list_of(files[1], "mask")};
+  set.tracks.emplace_back(kScoresTrack, std::move(trials));
+  set.lists = {score_list(files[0], "scores"), score_list(files[1], "mask")};
   set.notes.push_back(fmt::format(
       "{} says that it holds {}.", files[0].filename().string(),
       matrix.distances ? "distances (D2): their signs were turned" : "similarities (S2)"));
+  note_unmatched(mask, itself, set);
   result.turned = matrix.distances;
   for (const float score : matrix.entries)
     result.scores.push_back(matrix.distances ? -score : score);
@@ -331,17 +300,105 @@ std::string form_of(Paths files) {
   const ListFile file(path, "scores", ignored);
   const auto rows = rows_of(file);
   if (rows.empty()) fail(path.string(), "holds no scores", "Write the file again.");
-  const auto& [line, words] = rows.front();
-  if (words.size() == 4) return "bob4";
-  if (words.size() == 5) return "bob5";
-  const CsvTable table = table_of(path, true);
-  if (table.columns().size() == 2)
-    return class_of(table.columns()[0]) && class_of(table.columns()[1]) ? "columns" : "labelled";
-  fail(file.where(line), "is of none of the forms that say which scores are genuine",
-       "Choose one (facebench list score-forms), or give the protocol's lists (root).");
+  const std::vector<std::string> first(rows.front().second.begin(), rows.front().second.end());
+  const std::size_t words = first.size();
+  const auto header = named_score_columns(first);
+  if ((words == 4 || words == 5) && !header) {
+    const auto same_size = [&](const auto& row) { return row.second.size() == words; };
+    // In bob's files a claimed and a real identity, which somewhere are the same.
+    const bool bob = std::ranges::any_of(rows, [&](const auto& row) {
+      return same_size(row) && row.second[0] == row.second[words - 3];
+    });
+    const bool labelled = words == 4 && std::ranges::all_of(rows, same_size) &&
+                          can_be_labelled_scores(score_table(path, false));
+    if (bob && labelled)
+      fail(path.string(),
+           "can be labels and the names of what is compared, or bob's four columns, in which they "
+           "are people",
+           "Say which: form labelled or bob4 (--form).");
+    if (!labelled) return words == 4 ? "bob4" : "bob5";
+    return "labelled";
+  }
+  const CsvTable table = score_table(path, true);
+  const auto& names = table.columns();
+  if (names.size() == 2 && class_of_name(names[0]) && class_of_name(names[1])) return "columns";
+  if (names.size() == 2 || named_score_columns(names) ||
+      can_be_labelled_scores(score_table(path, false)))
+    return "labelled";
+  std::string forms;
+  for (const std::string& name : score_forms().names())
+    forms += fmt::format("{}{} ({})", forms.empty() ? "" : "; ", name, score_forms().at(name).doc);
+  fail(
+      file.where(rows.front().first),
+      fmt::format("is of none of the forms that say which scores are genuine: {}", forms),
+      "Write it in one of them, name its columns (--columns first,second,score,label), or give the "
+      "protocol's lists (root).");
+}
+
+// A file of one class is mostly a file of another form.
+void check_classes(const TrialSet& set, const fs::path& path, const ScoreForm& form) {
+  const TrialSize size = set.tracks.front().trials->size(set);
+  if (size.genuine == 0 || size.genuine == size.comparisons)
+    fail(path.string(),
+         fmt::format("has {} genuine and {} impostor scores, read as '{}' ({})", size.genuine,
+                     size.comparisons - size.genuine, form.name, form.doc),
+         "Both are needed. Where it has another form, name it (facebench list score-forms).");
 }
 
 }  // namespace
+
+ScoredList nameless_scores(const std::vector<double>& genuine, const std::vector<double>& impostor,
+                           std::vector<TrialList> lists) {
+  if (genuine.empty() || impostor.empty())
+    fail(lists.front().path.string(),
+         fmt::format("{} genuine and {} impostor scores", genuine.size(), impostor.size()),
+         "Both are needed.");
+  ScoredList result;
+  TrialSet& set = result.trials;
+  ListedTrials trials;
+  const auto side = [&](std::string name, bool new_person) {
+    if (new_person) set.identity_names.push_back(name);
+    set.names.push_back(std::move(name));
+    set.identity.push_back(static_cast<std::int32_t>(set.identity_names.size()) - 1);
+  };
+  const auto add = [&](std::string_view what, const std::vector<double>& scores, bool is_genuine) {
+    for (std::size_t k = 1; k <= scores.size(); ++k) {
+      const auto first = static_cast<std::int32_t>(set.names.size());
+      side(fmt::format("{}{}a", what, k), true);
+      side(fmt::format("{}{}b", what, k), !is_genuine);
+      trials.comparisons.push_back({first, first + 1});
+      trials.genuine.push_back(is_genuine);
+    }
+    result.scores.insert(result.scores.end(), scores.begin(), scores.end());
+  };
+  add("genuine", genuine, true);
+  add("impostor", impostor, false);
+  set.tracks.emplace_back(kScoresTrack, std::move(trials));
+  set.lists = std::move(lists);
+  set.notes.emplace_back(kNoPeople);
+  return result;
+}
+
+CsvTable score_table(const fs::path& path, bool header) {
+  std::string bytes = read_file(path);
+  // Remarks become empty lines, so that the numbers of the lines stay.
+  std::string kept;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\n', at), bytes.size() - 1) + 1;
+    kept += bytes[at] == '#' ? "\n" : bytes.substr(at, end - at);
+    at = end;
+  }
+  bytes = std::move(kept);
+  const std::string_view first = std::string_view(bytes).substr(0, bytes.find('\n'));
+  char separator = kBlanks;
+  for (const char c : {',', ';', '\t'})
+    if (separator == kBlanks && first.find(c) != std::string_view::npos) separator = c;
+  return CsvTable(std::move(bytes), path.string(), {separator, header});
+}
+
+TrialList score_list(const fs::path& path, std::string role) {
+  return {std::move(role), path, sha256_file(path), {}};
+}
 
 const Table<ScoreForm>& score_forms() {
   static const Table<ScoreForm> table(
@@ -352,14 +409,16 @@ const Table<ScoreForm>& score_forms() {
         "pyeer", 2, read_genuine_impostor},
        {"columns", "two columns under the headers genuine and impostor, one may be longer",
         "tables", 1, read_columns},
-       {"labelled", "a label (1 and 0, 1 and -1, genuine and impostor) and a score in each line",
+       {"labelled",
+        "a label (1 and 0, 1 and -1, True and False, genuine and impostor), a score and, where "
+        "there are any, two names in each line; in any order, under headers or without",
         "common", 1, read_labelled},
        {"bob4", "claimed identity, real identity, label of the probe, score in each line",
         "bob.measure, four_column", 1, read_bob4},
        {"bob5", "claimed identity, label of the model, real identity, label of the probe, score",
         "bob.measure, five_column", 1, read_bob5},
        {"hdf5",
-        "two vectors whose names begin as genuine and impostor do, or mated and non-mated, "
+        "two vectors whose names hold the words genuine and impostor, or mated and non-mated, "
         "target and nontarget, positives and negatives",
         "common", 1, read_hdf5},
        {"bee", "a matrix (.mtx) of similarities or distances and its mask (.mask)",
@@ -367,15 +426,27 @@ const Table<ScoreForm>& score_forms() {
   return table;
 }
 
-ScoredList read_scored_list(Paths files, std::string_view form) {
+ScoredList read_scored_list(Paths files, std::string_view form,
+                            std::span<const std::string> columns) {
   if (files.empty() || files.size() > 2)
     throw std::invalid_argument(
         fmt::format("{} score files; one or two are expected", files.size()));
-  const ScoreForm& read = score_forms().at(form.empty() ? form_of(files) : std::string(form));
+  const bool named = !form.empty();
+  const std::string name = named              ? std::string(form)
+                           : !columns.empty() ? "labelled"
+                                              : form_of(files);
+  const ScoreForm& read = score_forms().at(name);
   if (read.files != files.size())
     throw std::invalid_argument(fmt::format("{} score files; the form '{}' has {}: {}",
                                             files.size(), read.name, read.files, read.doc));
-  ScoredList result = read.read(files);
+  if (!columns.empty() && read.name != "labelled")
+    throw std::invalid_argument(
+        fmt::format("columns go with the form 'labelled', not with '{}'", read.name));
+  ScoredList result = columns.empty() ? read.read(files) : read_labelled_scores(files[0], columns);
+  check_classes(result.trials, files[0], read);
+  if (!named && read.name.starts_with("bob"))
+    result.trials.notes.push_back(
+        fmt::format("{} is read as '{}': {}.", files[0].filename().string(), read.name, read.doc));
   result.trials.check();
   return result;
 }

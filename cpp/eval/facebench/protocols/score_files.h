@@ -32,10 +32,12 @@ struct ScoreForm {
 const Table<ScoreForm>& score_forms();
 
 // Reads the files in a form of score_forms(), or, without a name, in the one that they look like.
-// Throws std::invalid_argument for an unknown form (did you mean) or another number of files than
-// it has, Error naming file and line for what does not have the form, and where one of the classes
-// is empty.
+// Of two files whose names say which scores are genuine, the names decide and not the order; the
+// notes say what was read as what. `columns`: of the form 'labelled' the headers of both names, the
+// score and, where it is not called so, the label. Throws std::invalid_argument for an unknown form
+// (did you mean) or another number of files than it has, Error naming file and line for what does
+// not have the form, and where one of the classes is empty.
 ScoredList read_scored_list(std::span<const std::filesystem::path> files,
-                            std::string_view form = "");
+                            std::string_view form = "", std::span<const std::string> columns = {});
 
 }  // namespace facebench

@@ -7,6 +7,8 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/nfc.h"
+#include "facebench/core/numbers.h"
 #include "facebench/metrics/template_fusion.h"
 
 namespace facebench {
@@ -24,6 +26,23 @@ std::string stem(const std::string& name) {
   return file + face;
 }
 
+// The path without its last extension.
+std::string path_stem(const std::string& name) {
+  return name.substr(0, name.find_last_of('/') + 1) + stem(name);  // npos + 1 = 0
+}
+
+// A name as it is compared. Windows' separator stands in no list: see sample_name().
+std::string compared(const std::string& name) {
+  std::string text = nfc(name);
+  std::ranges::replace(text, '\\', '/');
+  return text;
+}
+
+std::string key_of(const std::string& name, std::string_view matching) {
+  const std::string text = compared(name);
+  return matching == "stem" ? stem(text) : matching == "path_stem" ? path_stem(text) : text;
+}
+
 std::string_view text_of(std::span<const std::string> names) {
   return names.empty() ? std::string_view("(none)") : std::string_view(names.front());
 }
@@ -31,34 +50,34 @@ std::string_view text_of(std::span<const std::string> names) {
 // Where one of the given names stands among the listed ones, whose keys these are; -1: nowhere.
 using Positions = std::unordered_map<std::string, std::int64_t>;
 
-std::int64_t find_listed(const Positions& listed, const std::string& name,
+std::int64_t find_listed(const Positions& listed, const std::string& key,
                          std::string_view matching) {
-  const auto at = [&](const std::string& key) {
-    const auto entry = listed.find(key);
+  const auto at = [&](const std::string& name) {
+    const auto entry = listed.find(name);
     return entry == listed.end() ? std::int64_t{-1} : entry->second;
   };
-  if (matching == "stem") return at(stem(name));
-  std::int64_t position = at(name);
+  std::int64_t position = at(key);
   if (matching != "suffix") return position;
-  for (std::size_t slash = name.find('/'); position < 0 && slash != std::string::npos;
-       slash = name.find('/', slash + 1))
-    position = at(name.substr(slash + 1));
+  for (std::size_t slash = key.find('/'); position < 0 && slash != std::string::npos;
+       slash = key.find('/', slash + 1))
+    position = at(key.substr(slash + 1));
   return position;
 }
 
-// Another way of matching under which given names are found, as advice; else what names are.
-std::string other_matching(std::span<const std::string> listed, std::span<const std::string> known,
-                           std::string_view matching) {
-  for (const std::string& other : name_matchings().names()) {
-    if (other == matching) continue;
-    Positions keys;
-    for (const std::string& name : listed) keys.try_emplace(other == "stem" ? stem(name) : name);
-    if (keys.size() < listed.size()) continue;  // several would answer to one name
-    const auto matches = std::ranges::count_if(
-        known, [&](const std::string& name) { return find_listed(keys, name, other) >= 0; });
-    if (matches > 0) return fmt::format("By match={} {} of them are found.", other, matches);
-  }
-  return "Names are paths relative to the image folder.";
+// The listed ones that a given name answers to, with such a one; `as` may change both keys.
+using Answers = std::unordered_map<std::int64_t, std::int64_t>;
+template <class As>
+Answers answers(std::span<const std::string> listed, std::span<const std::string> known,
+                std::string_view matching, As as) {
+  Positions keys;
+  for (std::size_t i = 0; i < listed.size(); ++i)
+    if (!keys.try_emplace(as(key_of(listed[i], matching)), static_cast<std::int64_t>(i)).second)
+      return {};  // several would answer to one name
+  Answers found;
+  for (std::size_t j = 0; j < known.size(); ++j)
+    if (const auto at = find_listed(keys, as(key_of(known[j], matching)), matching); at >= 0)
+      if (!found.try_emplace(at, static_cast<std::int64_t>(j)).second) return {};
+  return found;
 }
 
 }  // namespace
@@ -67,28 +86,81 @@ const Table<NameMatching>& name_matchings() {
   static const Table<NameMatching> table(
       "name matching", {{"exact", "the whole name, path and extension included"},
                         {"stem", "the file name without folder and last extension"},
-                        {"suffix", "a given name ends with the list's, folders in front of it"}});
+                        {"suffix", "a given name ends with the list's, folders in front of it"},
+                        {"path_stem", "the whole path without its last extension"}});
   return table;
+}
+
+std::string missing_names_advice(std::span<const std::string> listed,
+                                 std::span<const std::string> known, std::string_view matching) {
+  const auto as_is = [](std::string key) { return key; };
+  const auto lower = [](const std::string& key) { return lower_ascii(key); };
+  const auto of = [&](std::string_view how, bool capitals) {
+    return capitals ? answers(listed, known, how, lower) : answers(listed, known, how, as_is);
+  };
+  const std::size_t now = of(matching, false).size();
+  for (const bool capitals : {false, true}) {
+    std::string_view best;
+    Answers most;
+    for (const std::string_view how : {"exact", "path_stem", "suffix", "stem"})
+      if (Answers found = of(how, capitals); found.size() > std::max(now, most.size())) {
+        best = how;
+        most = std::move(found);
+      }
+    if (best.empty()) continue;
+    if (!capitals) return fmt::format("By match={} {} of them are found.", best, most.size() - now);
+    const auto first = std::ranges::find_if(most, [&](const auto& pair) {
+      return compared(listed[static_cast<std::size_t>(pair.first)]) !=
+             compared(known[static_cast<std::size_t>(pair.second)]);
+    });
+    if (first == most.end()) continue;
+    const auto& [at, row] = *first;
+    return fmt::format("{} of them are there in other capitals, such as {} for {}: rename them{}.",
+                       most.size() - now, known[static_cast<std::size_t>(row)],
+                       listed[static_cast<std::size_t>(at)],
+                       best == matching ? "" : fmt::format(" and say match={}", best));
+  }
+  // The list's names may have folders in front that the given ones lack.
+  Positions given;
+  for (const std::string& name : known) given.try_emplace(compared(name), 0);
+  std::size_t shorter = 0;
+  std::string folders;
+  for (const std::string& name : listed) {
+    const std::string key = compared(name);
+    for (std::size_t slash = key.find('/'); slash != std::string::npos;
+         slash = key.find('/', slash + 1)) {
+      if (!given.contains(key.substr(slash + 1))) continue;
+      if (shorter++ == 0) folders = key.substr(0, slash + 1);
+      break;
+    }
+  }
+  if (shorter > 0)
+    return fmt::format(
+        "{} of them are there without the list's folders in front: put {} before "
+        "the names of the embeddings.",
+        shorter, folders);
+  return "Names are paths relative to the image folder.";
 }
 
 std::vector<std::int64_t> match_names(std::span<const std::string> listed,
                                       std::span<const std::string> known,
                                       std::string_view matching) {
-  const bool by_stem = name_matchings().at(matching).name == "stem";
-  const auto key = [&](const std::string& name) { return by_stem ? stem(name) : name; };
+  const std::string& how = name_matchings().at(matching).name;
   Positions positions;
   positions.reserve(listed.size());
   for (std::size_t i = 0; i < listed.size(); ++i) {
-    const auto [old, added] = positions.try_emplace(key(listed[i]), static_cast<std::int64_t>(i));
+    const auto [old, added] =
+        positions.try_emplace(key_of(listed[i], how), static_cast<std::int64_t>(i));
     if (!added)
       fail("sample names",
            fmt::format("the list's {} and {} cannot be told apart by {} match",
-                       listed[static_cast<std::size_t>(old->second)], listed[i], matching));
+                       listed[static_cast<std::size_t>(old->second)], listed[i], matching),
+           missing_names_advice(listed, known, matching));
   }
   std::vector<std::int64_t> result(listed.size(), -1);
   bool any = false;
   for (std::size_t j = 0; j < known.size(); ++j) {
-    const std::int64_t at = find_listed(positions, known[j], matching);
+    const std::int64_t at = find_listed(positions, key_of(known[j], how), how);
     if (at < 0) continue;
     std::int64_t& row = result[static_cast<std::size_t>(at)];
     if (row >= 0)
@@ -105,7 +177,7 @@ std::vector<std::int64_t> match_names(std::span<const std::string> listed,
          fmt::format("none of the {} names in the list is among the {} given; the list has names "
                      "like {}, given were names like {}",
                      listed.size(), known.size(), text_of(listed), text_of(known)),
-         other_matching(listed, known, matching));
+         missing_names_advice(listed, known, matching));
   return result;
 }
 
@@ -150,6 +222,7 @@ UnitEmbeddings unit_embeddings(const TrialSet& trials, const EmbeddingSet& embed
   UnitEmbeddings result;
   result.dim = dim;
   for (std::int64_t& row : rows) {
+    if (row < 0) result.absent.push_back(static_cast<std::int32_t>(result.sample_status.size()));
     const SampleStatus status =
         row < 0 ? SampleStatus::missing : embeddings.status[static_cast<std::size_t>(row)];
     if (status != SampleStatus::ok) row = -1;

@@ -13,8 +13,9 @@
 
 namespace facebench {
 
-// How the names in a list find the names of embeddings: "exact", or "stem" (file name without
-// folder and last extension, for data sets whose lists and files differ in folder or extension).
+// How the names in a list find the names of embeddings: "exact", "stem" (file name without folder
+// and last extension), "suffix" or "path_stem" (the path without its last extension). All compare
+// names in the form NFC, and '\\' in the name of an embedding, which no list has, as '/'.
 struct NameMatching {
   std::string name;
   std::string doc;
@@ -27,6 +28,11 @@ const Table<NameMatching>& name_matchings();
 std::vector<std::int64_t> match_names(std::span<const std::string> listed,
                                       std::span<const std::string> known,
                                       std::string_view matching);
+
+// Why names of the list are not among the known ones, and what to do: another way of matching under
+// which they are, other capitals, folders in front.
+std::string missing_names_advice(std::span<const std::string> listed,
+                                 std::span<const std::string> known, std::string_view matching);
 
 // The status of each unit: without templates that of the sample. A template is ok if any of its
 // samples is; otherwise it has the status of its first sample.
@@ -43,6 +49,7 @@ struct UnitEmbeddings {
   std::vector<float> values;         // (units, dim), row-major; zeros where the status is not ok
   std::vector<SampleStatus> status;  // per unit
   std::vector<SampleStatus> sample_status;  // per sample; `missing` without an embedding
+  std::vector<std::int32_t> absent;         // samples without a row
   std::vector<std::int32_t> identity;       // per unit
 
   std::size_t size() const { return status.size(); }

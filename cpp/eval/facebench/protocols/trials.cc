@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "facebench/core/error.h"
+#include "facebench/core/nfc.h"
 #include "facebench/protocols/internal/trial_kinds.h"
 #include "facebench/protocols/internal/trial_parts.h"
 #include "facebench/protocols/measurable.h"
@@ -137,22 +138,48 @@ void refuse_blemishes(const TrialSet& trials, std::string_view protocol) {
        "Without 'strict' they are evaluated by these rules.");
 }
 
+void UnicodeForms::note_in(TrialSet& set) {
+  if (count_ == 0) return;
+  std::string note = fmt::format(
+      "In {} places a name is written in another Unicode form than before, the first is {}: names "
+      "are compared in the form NFC, so it is one name.",
+      count_, first_);
+  const auto earlier = std::ranges::find(set.notes, noted_);
+  if (earlier == set.notes.end())
+    set.notes.push_back(note);
+  else
+    *earlier = note;
+  noted_ = std::move(note);
+}
+
 std::int32_t TrialSetBuilder::person(const std::string& identity) {
-  const auto [person, added] =
-      identities_.try_emplace(identity, static_cast<std::int32_t>(set_.identity_names.size()));
-  if (added) set_.identity_names.push_back(identity);
+  const auto next = static_cast<std::int32_t>(set_.identity_names.size());
+  const auto [person, added] = may_change_in_nfc(identity)
+                                   ? identities_.try_emplace(nfc(identity), next)
+                                   : identities_.try_emplace(identity, next);
+  if (added) {
+    set_.identity_names.push_back(identity);
+  } else if (set_.identity_names[static_cast<std::size_t>(person->second)] != identity) {
+    forms_.count(identity);
+    forms_.note_in(set_);
+  }
   return person->second;
 }
 
 std::int32_t TrialSetBuilder::sample(const std::string& name, const std::string& identity) {
   const std::int32_t who = person(identity);
-  const auto [sample, added] =
-      samples_.try_emplace(name, static_cast<std::int32_t>(set_.names.size()));
+  const auto next = static_cast<std::int32_t>(set_.names.size());
+  const auto [sample, added] = may_change_in_nfc(name) ? samples_.try_emplace(nfc(name), next)
+                                                       : samples_.try_emplace(name, next);
+  const auto at = static_cast<std::size_t>(sample->second);
   if (added) {
     set_.names.push_back(name);
     set_.identity.push_back(who);
-  } else if (set_.identity[static_cast<std::size_t>(sample->second)] != who) {
+  } else if (set_.identity[at] != who) {
     throw std::invalid_argument(fmt::format("sample {} has two identities", name));
+  } else if (set_.names[at] != name) {
+    forms_.count(name);
+    forms_.note_in(set_);
   }
   return sample->second;
 }

@@ -183,7 +183,22 @@ struct TrialSet {
 // Throws Error for the first blemish, if the lists have any. `protocol` is its name in the message.
 void refuse_blemishes(const TrialSet& trials, std::string_view protocol);
 
-// Collects samples and identities in order of first appearance.
+// Places where a list writes a name in another Unicode form than before.
+class UnicodeForms {
+ public:
+  void count(const std::string& name) {
+    if (count_++ == 0) first_ = name;
+  }
+  // Says so in the notes of a set, once, however often it is called; nothing where there are none.
+  void note_in(TrialSet& set);
+
+ private:
+  std::int64_t count_ = 0;
+  std::string first_, noted_;
+};
+
+// Collects samples and identities in order of first appearance. Names are compared as nfc() has
+// them and kept as they first appear; a note of the set says where they have several forms.
 class TrialSetBuilder {
  public:
   explicit TrialSetBuilder(TrialSet& set) : set_(set) {}
@@ -195,7 +210,8 @@ class TrialSetBuilder {
 
  private:
   TrialSet& set_;
-  std::unordered_map<std::string, std::int32_t> samples_;
+  UnicodeForms forms_;
+  std::unordered_map<std::string, std::int32_t> samples_;  // by the name in NFC
   std::unordered_map<std::string, std::int32_t> identities_;
 };
 

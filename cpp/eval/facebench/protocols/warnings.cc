@@ -21,6 +21,23 @@ std::string reasons(const std::vector<FailedSample>& failed) {
   return text;
 }
 
+// What turns given scores round. The AUC becomes the same by either remedy; other numbers do not.
+std::string causes_of_turned(const TrialSet& trials) {
+  const auto file = [&](std::string_view role) {
+    const auto list = std::ranges::find(trials.lists, role, &TrialList::role);
+    return list == trials.lists.end() ? "" : list->path.filename().string();
+  };
+  const std::string genuine = file("genuine"), impostor = file("impostor");
+  std::string classes = "Or genuine and impostor are exchanged.";
+  if (!genuine.empty() && !impostor.empty())
+    classes = fmt::format(
+        "Or the two files are exchanged (genuine scores were read from {}, impostor scores from "
+        "{}): then give them the other way round. Only one of the two is true: either gives this "
+        "AUC turned, and each another TAR at a FAR.",
+        genuine, impostor);
+  return " If the scores are distances (lower = more alike), say so: --distance. " + classes;
+}
+
 // The AUC of a track where it is a number of the protocol.
 const Number* auc_of(const TrackResult& track) {
   const auto at = std::ranges::find(track.numbers, "auc", &Number::name);
@@ -54,17 +71,13 @@ std::vector<std::string> result_warnings(const Result& r) {
   }
   const std::int64_t missing = std::ranges::count(r.status, SampleStatus::missing);
   if (static_cast<double>(missing) > kManyMissing * static_cast<double>(r.status.size()))
-    warnings.push_back(
-        fmt::format("{} of the {} names in the lists have no {}. If they are there under "
-                    "other names, say how names match (match=stem or match=suffix).",
-                    missing, r.status.size(), r.score == "given" ? "score" : "embedding"));
+    warnings.push_back(fmt::format("{} of the {} names in the lists have no {}.", missing,
+                                   r.status.size(), r.score == "given" ? "score" : "embedding"));
   for (const TrackResult& t : r.tracks)
     if (const Number* auc = auc_of(t); auc && auc->value < 0.5)
-      warnings.push_back(
-          fmt::format("Track {}: the AUC is {:.4f}, worse than chance.{}", t.name, auc->value,
-                      r.score == "given"
-                          ? " If the scores are distances (lower = more alike), say so: --distance."
-                          : ""));
+      warnings.push_back(fmt::format("Track {}: the AUC is {:.4f}, worse than chance.{}", t.name,
+                                     auc->value,
+                                     r.score == "given" ? causes_of_turned(r.trials) : ""));
   const std::string assumed = text_at(r.embeddings, "/manifest/model/assumed");
   if (!assumed.empty())
     warnings.push_back(fmt::format("Assumed, since the model does not say it: {}.", assumed));

@@ -12,6 +12,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
+#include "facebench/core/nfc.h"
 #include "facebench/io/exclusion.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/fixed_threshold.h"
@@ -28,7 +29,9 @@ namespace fs = std::filesystem;
 class Pairs {
  public:
   Pairs(const ListedRun& list, const TrialSet& trials, const std::set<std::string>& among)
-      : list_(list), trials_(trials), among_(among) {}
+      : list_(list), trials_(trials) {
+    for (const std::string& name : among) among_.insert(nfc(name));
+  }
 
   InspectedPair at(std::size_t i) const {
     const std::int32_t first = list_.units[0][i], second = list_.units[1][i];
@@ -61,14 +64,14 @@ class Pairs {
 
  private:
   bool named(std::int32_t unit) const {
-    const std::string& name = trials_.unit_name(unit);
+    const std::string name = nfc(trials_.unit_name(unit));
     return among_.contains(name) || among_.contains(without_extension(name)) ||
-           among_.contains(person(unit));
+           among_.contains(nfc(person(unit)));
   }
 
   const ListedRun& list_;
   const TrialSet& trials_;
-  const std::set<std::string>& among_;
+  std::set<std::string> among_;  // in NFC
 };
 
 double rate(std::int64_t errors, std::int64_t all) {

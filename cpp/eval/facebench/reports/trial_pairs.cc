@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "facebench/core/nfc.h"
 #include "facebench/protocols/listed_trials.h"
 
 namespace facebench {
 std::vector<std::int32_t> units_in(const TrialSet& a, const TrialSet& b) {
   std::unordered_map<std::string, std::int32_t> known;
   for (std::size_t u = 0; u < b.units(); ++u)
-    known.emplace(b.unit_name(static_cast<std::int32_t>(u)), static_cast<std::int32_t>(u));
+    known.emplace(nfc(b.unit_name(static_cast<std::int32_t>(u))), static_cast<std::int32_t>(u));
   std::vector<std::int32_t> result;
   for (std::size_t u = 0; u < a.units(); ++u) {
-    const auto found = known.find(a.unit_name(static_cast<std::int32_t>(u)));
+    const auto found = known.find(nfc(a.unit_name(static_cast<std::int32_t>(u))));
     result.push_back(found == known.end() ? -1 : found->second);
   }
   return result;

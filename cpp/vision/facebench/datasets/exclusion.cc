@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "facebench/core/error.h"
+#include "facebench/core/nfc.h"
 
 namespace facebench {
 
@@ -19,8 +20,9 @@ Json ExcludedImages::json(const Exclusion& exclusion) const {
 ExcludedImages excluded_images(const Exclusion& exclusion, const std::vector<std::string>& people,
                                const std::vector<std::string>& samples,
                                const std::vector<std::int32_t>& labels) {
-  const std::unordered_set<std::string> known_people(people.begin(), people.end());
-  const std::unordered_set<std::string> known_samples(samples.begin(), samples.end());
+  std::unordered_set<std::string> known_people, known_samples;
+  for (const std::string& p : people) known_people.insert(nfc(p));
+  for (const std::string& s : samples) known_samples.insert(nfc(s));
   ExcludedImages result;
   for (const std::string& p : exclusion.people)
     if (!known_people.contains(p)) result.not_there.push_back("person " + p);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/nfc.h"
 #include "facebench/core/numbers.h"
 #include "facebench/core/registry.h"
 #include "facebench/core/utf8.h"
@@ -225,7 +226,7 @@ class Given final : public Detector {
   }
 
   std::string key(std::string_view name) const {
-    return options_.match == "stem" ? stem_of(name) : std::string(name);
+    return nfc(options_.match == "stem" ? stem_of(name) : std::string(name));
   }
 
   std::vector<Face> find(const Image&, std::string_view sample_id) const override {

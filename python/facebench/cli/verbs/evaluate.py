@@ -17,13 +17,17 @@ from facebench.cli.verb import Answer, verb
             scores=option(
                 "CSV of scores: with names (see: facebench pairs), or in the order of the lists. "
                 "Without --root: files that say which are genuine, such as genuine.txt "
-                "impostor.txt.",
+                "impostor.txt, or a table with labels.",
                 list[Path],
                 metavar="FILE...",
             ),
             form=option("The form of such files (see: facebench list score-forms).", str),
             names=option("The names of an .npy file, one a line.", Path),
             distance=flag("--distance", "Low scores are alike (distances)."),
+            allow_missing=flag(
+                "--allow-missing",
+                "Names of the lists without an embedding count as failed enrolments.",
+            ),
             shard_files=option(
                 "All images with all, shared out: what eval --shard wrote, of all shards.",
                 list[Path],
@@ -44,7 +48,9 @@ def evaluate(
     protocol: common.Protocol,
     root: common.Root = None,
     columns: option(
-        "With --scores: the headers of first, second and score, e.g. a,b,sim.", metavar="A,B,C"
+        "Headers of the columns that are read, names first: of scores a,b,sim (or a,b,sim,label), "
+        "of embeddings name,e0..e511.",
+        metavar="A,B,C",
     ) = None,
     shard: common.Shard = "",
     workers: common.Workers = "",
@@ -62,6 +68,8 @@ def evaluate(
             if options.pop(field):
                 raise ValueError(f"--{field.replace('_', '-')} does not go with --shard")
         options.pop("shards")
+        if columns:
+            raise ValueError("--columns does not go with --shard")
         facebench.protocols.evaluate_shard(protocol, out=out, shard=shard, **how, **options)
         return Answer({"path": str(out)}, f"{out}: shard {shard} of the comparisons")
     options["scores"] = options["scores"] or None

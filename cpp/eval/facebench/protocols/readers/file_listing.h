@@ -15,8 +15,8 @@ std::string plain_name(std::string_view name);
 // Throws Error for a folder that is there and may not be listed.
 class FileListing {
  public:
-  // The path below `folder` that is called `name`, or whose plain_name() is that of `name`; ""
-  // where there is none.
+  // The path below `folder` that is called `name`, or whose plain_name() is that of `name` in NFC;
+  // "" where there is none.
   std::filesystem::path find(const std::filesystem::path& folder, std::string_view name);
   bool has(const std::filesystem::path& path);
 

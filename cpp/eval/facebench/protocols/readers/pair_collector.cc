@@ -6,6 +6,7 @@
 
 #include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
+#include "facebench/core/nfc.h"
 
 namespace facebench {
 
@@ -16,8 +17,13 @@ void PairCollector::begin_track(std::string name) {
 
 std::int32_t PairCollector::sample(std::string_view text, Position position) {
   const std::string name = sample_name(text, *blemishes_, [&] { return where_(position); });
-  const auto [at, fresh] = samples_.try_emplace(name, static_cast<std::int32_t>(names_.size()));
-  if (fresh) names_.push_back(name);
+  const auto next = static_cast<std::int32_t>(names_.size());
+  const auto [at, fresh] = may_change_in_nfc(name) ? samples_.try_emplace(nfc(name), next)
+                                                   : samples_.try_emplace(name, next);
+  if (fresh)
+    names_.push_back(name);
+  else if (names_[at->second] != name)
+    forms_.count(name);
   return at->second;
 }
 
@@ -122,6 +128,7 @@ TrialSet PairCollector::build(const std::vector<std::string>& person, std::strin
   TrialSet set;
   TrialSetBuilder builder(set);
   for (std::size_t s = 0; s < names_.size(); ++s) builder.sample(names_[s], person[s]);
+  forms_.note_in(set);
   for (Gathered& gathered : tracks_) {
     count_conflicts(gathered, set, source);
     set.tracks.push_back({std::move(gathered.name), std::move(gathered.trials)});

@@ -58,7 +58,8 @@ class PairCollector {
   Blemishes* blemishes_;
   std::vector<std::string> names_;
   std::vector<Position> named_at_;
-  std::unordered_map<std::string, std::int32_t> samples_;
+  std::unordered_map<std::string, std::int32_t> samples_;  // by the name in NFC
+  UnicodeForms forms_;
   std::unordered_map<std::uint64_t, Position> seen_;
   std::vector<Gathered> tracks_;
 };

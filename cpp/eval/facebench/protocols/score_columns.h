@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace facebench {
+
+// Which columns of a table of scores are what.
+struct ScoreColumns {
+  std::size_t score = 0;
+  std::optional<std::size_t> label;
+  std::optional<std::size_t> first, second;  // the names; both or neither
+};
+
+// By the usual names of such columns, in any order, in capitals or not: score, similarity, ... or
+// distance; label, same, target, ...; first and second, img1 and img2, path_a and path_b, ...
+// Nothing where none is called a score.
+std::optional<ScoreColumns> named_score_columns(std::span<const std::string> header);
+
+}  // namespace facebench
