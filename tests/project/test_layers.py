@@ -34,7 +34,8 @@ LIBRARIES = {
     "hdf5.h": {"io"},
     "zlib.h": {"io", "images"},
     "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline", "synthetic"},
-    "turbojpeg.h": {"images"},
+    "jpeglib.h": {"images"},
+    "webp/": {"images"},
     "png.h": {"images"},
     "dlib/": {"detection"},
     "torch/": TORCH,
@@ -72,7 +73,8 @@ COSTLY = {
 # In one file only, so that replacing the library means replacing the file.
 ONE_FILE = {
     "dlib/": 1,
-    "turbojpeg.h": 2,
+    "jpeglib.h": 2,
+    "webp/": 1,
     "png.h": 2,
     "hdf5.h": 2,
     "zlib.h": 4,
