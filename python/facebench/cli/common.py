@@ -49,6 +49,7 @@ Limit = option(
 Shard = option("NUMBER/COUNT, as 3/16: make this part alone, one machine of several.")
 Shards = option("With --workers: parts that are made apart.", int, min=1)
 Workers = option("Other machines do it: a Dask scheduler's address, tcp://HOST:8786.")
+ExifOrientation = flag("--exif-orientation", "Turn photographs the way their Exif tags say.")
 Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")
 
