@@ -52,7 +52,7 @@ if(FACEBENCH_FULL)
     target_include_directories(facebench::webp SYSTEM INTERFACE "${WEBP_INCLUDE_DIR}")
     target_link_libraries(facebench::webp INTERFACE "${WEBP_LIBRARY}")
   endif()
-  set(FACEBENCH_CODECS JPEG::JPEG PNG::PNG ZLIB::ZLIB facebench::webp)
+  set(FACEBENCH_CODECS JPEG::JPEG PNG::PNG facebench::webp)
 endif()
 
 if(FACEBENCH_PYTHON)

@@ -261,7 +261,7 @@ def test_half_of_a_set_passed_over_is_a_warning(tmp_path):
     facebench.embedding.make_model("small4", seed=1).save(tmp_path / "m.safetensors")
     cut = ("--detector", "none", "--crop-size", "64", "--interval", "none")
     model = ("--model", tmp_path / "m.safetensors", "--out", tmp_path / "run")
-    assert f"warning: {sentence}" in invoke("run", "folders", "--root", root, *model, *cut).output
+    assert f"WARNING: {sentence}" in invoke("run", "folders", "--root", root, *model, *cut).output
 
 
 def test_a_folder_to_embed_holds_a_row_for_each_photograph(tmp_path):

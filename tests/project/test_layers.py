@@ -45,10 +45,11 @@ LIBRARIES = {
 # Not public, and used above their floor all the same. Vectors have internal linkage and ask for a
 # set of instructions: the kernels of every floor are made of them, and chosen in one way. The list
 # of torch's operations serves every floor that has torch. Archives are unfolded as lists of pairs
-# are. The lab asks runs as reports do.
+# are, and TIFF files unpacked as MAT files. The lab asks runs as reports do.
 SHARED = {
     "facebench/core/internal/kernel_choice.h",
     "facebench/core/internal/vectors.h",
+    "facebench/io/internal/inflate.h",
     "facebench/io/internal/memory_number.h",
     "facebench/io/internal/unfold.h",
     "facebench/nn/internal/aten.h",

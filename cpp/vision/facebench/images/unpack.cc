@@ -1,10 +1,10 @@
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "facebench/images/internal/unpack.h"
+#include "facebench/io/internal/inflate.h"
 
 namespace facebench {
 
@@ -77,21 +77,11 @@ Unpacked unpack_runs(std::span<const std::uint8_t> packed, std::size_t size) {
 }
 
 Unpacked unpack_deflate(std::span<const std::uint8_t> packed, std::size_t size) {
-  constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
-  if (packed.size() > kMost || size > kMost) return {};
-  std::vector<std::uint8_t> out(size + 1);  // one more shows that nothing follows
-  z_stream stream = {};
-  if (inflateInit(&stream) != Z_OK) return {};
-  stream.next_in = const_cast<Bytef*>(packed.data());  // zlib only reads them
-  stream.avail_in = static_cast<uInt>(packed.size());
-  stream.next_out = out.data();
-  stream.avail_out = static_cast<uInt>(std::min(size + 1, kMost));
-  const int status = inflate(&stream, Z_FINISH);
-  const std::size_t written = stream.total_out;
-  inflateEnd(&stream);
-  if (status != Z_STREAM_END || written != size) return {};
-  out.resize(size);
-  return out;
+  if (packed.size() > std::numeric_limits<std::uint32_t>::max()) return {};
+  const Inflated out = inflate_zlib(std::as_bytes(packed), size);
+  if (!out.whole || out.bytes.size() != size) return {};
+  const auto* first = reinterpret_cast<const std::uint8_t*>(out.bytes.data());
+  return Unpacked(std::in_place, first, first + size);
 }
 
 }  // namespace facebench
