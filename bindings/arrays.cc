@@ -6,6 +6,13 @@
 
 namespace facebench {
 
+void check_unmasked(const py::handle& values, const char* name) {
+  const py::module_ ma = py::module_::import("numpy.ma");
+  if (py::isinstance(values, ma.attr("MaskedArray")) && ma.attr("is_masked")(values).cast<bool>())
+    throw py::value_error(
+        fmt::format("{} has masked entries, which have no value; leave them out first", name));
+}
+
 py::array as_array(const py::object& values, const char* name, int dimensions) {
   // numpy refuses many of torch's tensors, in torch's words
   const py::object plain =
@@ -13,11 +20,7 @@ py::array as_array(const py::object& values, const char* name, int dimensions) {
           ? py::module_::import("facebench.core._arguments").attr("tensor_array")(values, name)
           : values;
   const py::module_ numpy = py::module_::import("numpy");
-  // As an array it would be the values under the mask.
-  if (py::isinstance(values, numpy.attr("ma").attr("MaskedArray")) &&
-      numpy.attr("ma").attr("is_masked")(values).cast<bool>())
-    throw py::value_error(
-        fmt::format("{} has masked entries, which have no value; leave them out first", name));
+  check_unmasked(values, name);
   const bool dlpack_only = py::hasattr(plain, "__dlpack__") && !py::hasattr(plain, "__array__");
   py::array array = dlpack_only ? numpy.attr("from_dlpack")(plain) : numpy.attr("asarray")(plain);
   if (array.ndim() == 0 && !std::strchr("fiub", array.dtype().kind()))  // a generator, bytes

@@ -11,6 +11,10 @@
 // whatever has __array__ or __dlpack__).
 namespace facebench {
 
+// Throws ValueError, naming the argument, for an array with masked entries: as a plain array it
+// would be the values under the mask.
+void check_unmasked(const py::handle& values, const char* name);
+
 // Throws ValueError, naming the argument, where the number of dimensions differs.
 py::array as_array(const py::object& values, const char* name, int dimensions = 1);
 

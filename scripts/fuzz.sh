@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh SECONDS [READER...]: every reader of files with libFuzzer, so long each, from the seeds in
 # tests/fuzz/seeds. Then the line coverage of the readers by their seeds and what was found.
-# HDF5, libpng and libjpeg-turbo are instrumented where scripts/fuzz_libraries.sh was run before.
+# HDF5, libpng, libjpeg-turbo and libwebp are instrumented where scripts/fuzz_libraries.sh was run before.
 # Inputs that were new stay in build-fuzz/corpus; one that ends a target stays in build-fuzz/found.
 source "$(dirname "$0")/common.sh"
 seconds=${1:-20}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz_libraries.sh: HDF5, libpng and libjpeg-turbo, instrumented, for the fuzz targets. Takes their
-# sources as Debian's source packages, from the archives that the installed packages came from, builds
+# fuzz_libraries.sh: HDF5, libpng, libjpeg-turbo and libwebp, instrumented, for the fuzz targets. Takes
+# their sources as Debian's source packages, from the archives that the installed packages came from, builds
 # them with clang as static libraries into build-fuzz/libraries, and skips what is there already.
 # `make fuzz` and `make sanitize` use what they find there, and the system's libraries otherwise.
 source "$(dirname "$0")/common.sh"
@@ -26,7 +26,7 @@ apt() {
 }
 list_archives() {
   mkdir -p "$sources/lists/partial"
-  apt-cache policy libhdf5-dev libpng-dev libturbojpeg0-dev |
+  apt-cache policy libhdf5-dev libpng-dev libjpeg-dev libwebp-dev |
     awk '$4 == "Packages" || $5 == "Packages" { split($3, place, "/"); print "deb-src", $2, place[1], place[2] }' |
     sort -u >"$sources/archives.list"
   [ -s "$sources/archives.list" ] && apt apt-get update
@@ -96,6 +96,10 @@ command -v dpkg-source >/dev/null || die "dpkg-source is not there: the sources 
 library libhdf5.a hdf5 libhdf5-dev build_hdf5
 library libpng.a libpng1.6 libpng-dev build_by_cmake libpng -DPNG_SHARED=OFF -DPNG_TESTS=OFF
 # Its assembly could not be instrumented: the same in C.
-library libturbojpeg.a libjpeg-turbo libturbojpeg0-dev build_by_cmake libjpeg-turbo \
+library libjpeg.a libjpeg-turbo libjpeg-dev build_by_cmake libjpeg-turbo \
   -DENABLE_SHARED=OFF -DWITH_SIMD=OFF
+library libwebp.a libwebp libwebp-dev build_by_cmake libwebp -DWEBP_ENABLE_SIMD=OFF \
+  -DWEBP_BUILD_ANIM_UTILS=OFF -DWEBP_BUILD_CWEBP=OFF -DWEBP_BUILD_DWEBP=OFF -DWEBP_BUILD_EXTRAS=OFF \
+  -DWEBP_BUILD_GIF2WEBP=OFF -DWEBP_BUILD_IMG2WEBP=OFF -DWEBP_BUILD_VWEBP=OFF -DWEBP_BUILD_WEBPINFO=OFF \
+  -DWEBP_BUILD_WEBPMUX=OFF
 say "the fuzz targets use these from now on"

@@ -122,6 +122,7 @@ void write_arrays(const std::filesystem::path& path, const py::dict& arrays,
   std::map<std::string, TensorInfo, std::less<>> tensors;
   for (const auto& [key, value] : arrays) {
     const auto name = py::cast<std::string>(key);
+    check_unmasked(value, fmt::format("tensor '{}'", name).c_str());
     const py::array array = py::array::ensure(value, py::array::c_style);
     if (!array) throw std::invalid_argument(fmt::format("tensor '{}' is not an array", name));
     kept.push_back(array);

@@ -43,7 +43,7 @@ void bind_folders(py::module_& m) {
       .def_readonly("damaged", &Dataset::damaged, "entries of an archive that were left out")
       .def_readonly("notes", &Dataset::notes, "what is odd about it, a sentence each")
       .def_readonly("passed_over", &Dataset::passed_over,
-                    "files of a folder that are not read: no JPEG, PNG or PNM, or outside of the "
+                    "files of a folder that are not read: no images, or outside of the "
                     "people's folders")
       .def("__len__", [](const Dataset& d) { return d.samples.size(); })
       .def("__repr__", [](const Dataset& d) {
@@ -227,6 +227,13 @@ void bind_packs(py::module_& m) {
       .def_property_readonly(
           "warning", [](const CropSizedImages& c) { return crop_sized_warning(c); },
           "a sentence that asks for the detector none, where nearly all are; else empty");
+  py::class_<TaggedImages>(m, "TaggedImages", "Images whose Exif tag asks for them to be turned.")
+      .def_readonly("images", &TaggedImages::images, "with such a tag")
+      .def_readonly("decoded", &TaggedImages::decoded, "that could be read")
+      .def_readonly("turned", &TaggedImages::turned, "as the tags say")
+      .def_property_readonly(
+          "warning", [](const TaggedImages& t) { return tagged_warning(t); },
+          "a sentence that names the option, where they were not turned; else empty");
   py::class_<PackSummary>(m, "PackSummary", "What pack_dataset wrote.")
       .def_readonly("path", &PackSummary::path)
       .def_readonly("images", &PackSummary::images)
@@ -236,6 +243,7 @@ void bind_packs(py::module_& m) {
       .def_readonly("notes", &PackSummary::notes, "Dataset.notes")
       .def_readonly("outside", &PackSummary::outside)
       .def_readonly("crop_sized", &PackSummary::crop_sized)
+      .def_readonly("tagged", &PackSummary::tagged)
       .def_readonly("tree_sha256", &PackSummary::tree_sha256)
       .def_property_readonly("counts", [](const PackSummary& s) {
         py::dict counts;

@@ -73,6 +73,8 @@ void bind_detected_files(py::module_& m) {
           "'ok', 'no_face', 'unreadable' or 'missing'")
       .def_readonly("reason", &DetectedFile::reason, "what is wrong with the file; often empty")
       .def_readonly("faces", &DetectedFile::faces, "the faces, best first")
+      .def_readonly("orientation", &DetectedFile::orientation,
+                    "which way its Exif tag asks for it to be turned, 1 (as it lies) to 8")
       .def("__eq__", [](const DetectedFile& a, const DetectedFile& b) { return a == b; })
       .def("__repr__", [](const DetectedFile& f) {
         return fmt::format("DetectedFile('{}', {}, {} faces)", f.name, sample_status_name(f.status),
@@ -81,6 +83,8 @@ void bind_detected_files(py::module_& m) {
   py::class_<DetectionSummary>(m, "DetectionSummary", "What detect_to_file() found.")
       .def_readonly("images", &DetectionSummary::images)
       .def_readonly("faces", &DetectionSummary::faces)
+      .def_readonly("tagged", &DetectionSummary::tagged,
+                    "images whose Exif tag asks for them to be turned")
       .def_property_readonly(
           "counts",
           [](const DetectionSummary& s) {
@@ -108,23 +112,24 @@ void bind_detected_files(py::module_& m) {
   m.def(
       "detect_files",
       [](const Detector& detector, const std::vector<ImageFile>& files, int threads,
-         py::object progress) {
+         py::object progress, const DecodeOptions& decode) {
         return with_job(threads, std::move(progress),
-                        [&](const Job& job) { return detect_files(detector, files, job); });
+                        [&](const Job& job) { return detect_files(detector, files, job, decode); });
       },
       py::arg("detector"), py::arg("files"), py::arg("threads") = 0,
-      py::arg("progress") = py::none());
+      py::arg("progress") = py::none(), py::arg("decode") = DecodeOptions{});
   m.def(
       "detect_to_file",
       [](const Detector& detector, const std::vector<ImageFile>& files,
          const std::filesystem::path& out, const std::string& format, int threads,
-         py::object progress) {
+         py::object progress, const DecodeOptions& decode) {
         return with_job(threads, std::move(progress), [&](const Job& job) {
-          return detect_to_file(detector, files, out, format, job);
+          return detect_to_file(detector, files, out, format, job, decode);
         });
       },
       py::arg("detector"), py::arg("files"), py::arg("out"), py::arg("format"),
-      py::arg("threads") = 0, py::arg("progress") = py::none());
+      py::arg("threads") = 0, py::arg("progress") = py::none(),
+      py::arg("decode") = DecodeOptions{});
   m.def(
       "face_formats", [] { return table_docs(face_formats()); },
       "Format name -> one line about it.");

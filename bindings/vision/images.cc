@@ -3,18 +3,21 @@
 #include <span>
 #include <string_view>
 
+#include "arrays.h"
 #include "facebench/images/area_sampler.h"
 #include "facebench/images/decode.h"
 #include "facebench/images/draw.h"
 #include "facebench/images/encode.h"
 #include "facebench/images/resize.h"
 #include "facebench/images/warp.h"
+#include "facebench/io/image_files.h"
 #include "modules.h"
 #include "tables.h"
 
 namespace facebench {
 
 Image image_from_numpy(const py::array& array, ColorOrder order) {
+  check_unmasked(array, "an image");
   if (!py::dtype::of<std::uint8_t>().equal(array.dtype()))
     throw py::type_error("an image is an array of uint8 (0 to 255), not of " +
                          std::string(py::str(array.dtype())));
@@ -55,6 +58,11 @@ void bind_images(py::module_& m) {
         return image_to_numpy(std::move(image));
       },
       py::arg("data"), py::arg("options") = DecodeOptions{}, py::arg("where") = "image");
+  m.def(
+      "exif_orientation",
+      [bytes_of](const py::bytes& data) { return exif_orientation(bytes_of(data)); },
+      py::arg("data"));
+  m.def("image_formats", &known_image_formats, "The formats that are read, for messages.");
   m.def(
       "read_image",
       [](const std::filesystem::path& path, const DecodeOptions& options) {

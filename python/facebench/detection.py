@@ -8,6 +8,7 @@
 
 import json
 import os
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -74,6 +75,7 @@ def detect(
     detector: str | Detector = "mtcnn",
     *,
     color: str = "rgb",
+    exif_orientation: bool = False,
     threads: int = 0,
     progress=None,
     **options,
@@ -83,8 +85,10 @@ def detect(
     `image` is an array (height, width, 3) of uint8, or (height, width) for grey, a PIL image or a
     torch tensor; the path of a file; or a sequence or (N, height, width, 3) array of them, whose
     sizes may differ. `color` tells the order of arrays. A batch gives exactly the answers of single
-    images. A path is also the sample id under which `given` looks. `options` are the detector's
-    (`MtcnnOptions`, ...).
+    images. A path is also the sample id under which `given` looks. `exif_orientation` turns
+    photographs (paths and PIL images) as their Exif tag asks, and boxes are those of the turned
+    picture; without it a UserWarning counts them. `options` are the detector's (`MtcnnOptions`,
+    ...).
 
     >>> import numpy as np
     >>> from facebench import detection
@@ -109,26 +113,35 @@ def detect(
     """
     finder = _finder(detector, options)
     if _is_path(image) and os.path.isdir(image):
-        return detect_files(image, finder, threads=threads, progress=progress)
+        how = {"threads": threads, "progress": progress, "exif_orientation": exif_orientation}
+        return detect_files(image, finder, **how)
     if _is_path(image):
-        return detect([image], finder)[0]
+        return detect([image], finder, exif_orientation=exif_orientation)[0]
     one = hasattr(image, "getbands") or getattr(image, "ndim", 0) in (2, 3)
     if one:
-        return finder.detect(images.pixels(image), "", color)
+        loaded, asked = images._load(image, exif_orientation)
+        _warn_of_tags([asked], exif_orientation)
+        return finder.detect(loaded, "", color)
     items = list(image)
     if items and all(_is_path(item) for item in items):
-        rows = detect_files(items, finder, threads=threads, progress=progress)
+        how = {"threads": threads, "progress": progress, "exif_orientation": exif_orientation}
+        rows = detect_files(items, finder, **how)
         for row in rows:
             if row.reason:
                 raise Error(
                     row.reason if row.status == "unreadable" else f"{row.name}: {row.reason}"
                 )
         return [row.faces for row in rows]
-    loaded = [images.read(item, color=color) if _is_path(item) else item for item in items]
+    loaded = [images._load(item, exif_orientation, color) for item in items]
+    _warn_of_tags([asked for _, asked in loaded], exif_orientation)
     names = [os.fspath(item) if _is_path(item) else "" for item in items]
-    return finder.detect_all(
-        [images.pixels(pixels) for pixels in loaded], names, color, threads, progress
-    )
+    return finder.detect_all([found for found, _ in loaded], names, color, threads, progress)
+
+
+def _warn_of_tags(asked, turned):
+    text = images._tagged_text(asked)
+    if text and not turned:
+        warnings.warn(text, stacklevel=3)
 
 
 def detect_files(
@@ -136,16 +149,18 @@ def detect_files(
     detector: str | Detector = "mtcnn",
     *,
     draw: str | os.PathLike = "",
+    exif_orientation: bool = False,
     threads: int = 0,
     progress=None,
     **options,
 ) -> list[DetectedFile]:
     """The faces of image files and of all images in folders and below, a row for each file.
 
-    A row has `name`, `status` (ok, no_face, unreadable, missing), `reason` and `faces`. Names are
-    the paths as given, or relative to the folder where one folder alone is given. Files of a folder
-    that are not images are skipped; images come in natural order (2 before 10). In the folder
-    `draw` the images are written again with the faces drawn on them, in the same tree.
+    A row has `name`, `status` (ok, no_face, unreadable, missing), `reason`, `faces` and
+    `orientation`, which is what its Exif tag asks for; `exif_orientation` as in :func:`detect`.
+    Names are the paths as given, or relative to the folder where one folder alone is given. Files
+    of a folder that are not images are skipped; images come in natural order (2 before 10). In the
+    folder `draw` the images are written again with the faces drawn on them, in the same tree.
 
     >>> import pathlib, tempfile
     >>> import numpy as np
@@ -161,8 +176,10 @@ def detect_files(
     >>> (folder / "drawn" / "someone" / "1.png").exists()
     True
     """
-    files = _files(paths, draw)
-    return full.detect_files(_finder(detector, options), files, threads, progress)
+    files, decode = _files(paths, draw), images.DecodeOptions(exif_orientation=exif_orientation)
+    rows = full.detect_files(_finder(detector, options), files, threads, progress, decode)
+    _warn_of_tags([row.orientation for row in rows], exif_orientation)
+    return rows
 
 
 def detect_to_file(
@@ -172,6 +189,7 @@ def detect_to_file(
     *,
     format: str = "",
     draw: str | os.PathLike = "",
+    exif_orientation: bool = False,
     threads: int = 0,
     progress=None,
     **options,
@@ -180,7 +198,7 @@ def detect_to_file(
     images.
 
     `format` is one of `face_formats()`; empty: the ending of `out`. The CSV file is what the
-    detector `given` reads.
+    detector `given` reads. `exif_orientation` as in :func:`detect`.
 
     >>> import pathlib, tempfile
     >>> import numpy as np
@@ -193,11 +211,15 @@ def detect_to_file(
     >>> (folder / "faces.csv").read_text().splitlines()[1][:13]
     '1.png,no_face'
     """
-    files = _files(paths, draw)
+    files, decode = _files(paths, draw), images.DecodeOptions(exif_orientation=exif_orientation)
     format = (
         of_kind(format, str, "format") or os.path.splitext(os.fspath(out))[1].lstrip(".").lower()
     )
-    return full.detect_to_file(_finder(detector, options), files, out, format, threads, progress)
+    finder = _finder(detector, options)
+    summary = full.detect_to_file(finder, files, out, format, threads, progress, decode)
+    asked = [2] * summary.tagged + [1] * (summary.images - summary.tagged)
+    _warn_of_tags(asked, exif_orientation)
+    return summary
 
 
 def _files(paths, draw) -> list:

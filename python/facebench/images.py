@@ -13,19 +13,32 @@ from typing import Unpack
 import numpy as np
 
 from facebench._library import full
-from facebench.core._arguments import real_array, tensor_array, type_text
+from facebench.core._arguments import real_array, tensor_array, type_text, unmasked
+from facebench.core._files import open_file
 from facebench.core._options import takes
 
 DecodeOptions = full.DecodeOptions
 list_interpolations = full.interpolations
+known_formats = full.image_formats  # "JPEG, PNG and ...", for messages
+
+
+# What to do with arrays whose scale nobody has stated, by the kind of their type.
+_SCALES = {
+    "f": "of 0 to 1: (x * 255).round().astype('uint8'); of 0 to 255: x.round().astype('uint8')",
+    "u": "of 16 bits: (x * (255 / 65535)).round().astype('uint8'); of 0 to 255: x.astype('uint8')",
+    "i": "of 0 to 255: x.astype('uint8')",
+    "b": "x.astype('uint8') * 255",
+}
 
 
 def pixels(image) -> np.ndarray:
     """The pixels of an array, a PIL image or a torch tensor: uint8 (height, width, 3) or
     (height, width).
 
-    A tensor may be (3, height, width) or (height, width, 3). TypeError for anything else: floats
-    would lose their scale.
+    A tensor may be (3, height, width) or (height, width, 3). A PIL image gives what `read()` gives
+    of its file: 16 bits become 8 by v * 255 / 65535, transparency is composited over black. Of
+    floats and other whole numbers nobody knows the scale: TypeError says how to state it.
+    ValueError for masked pixels, and for a PIL image of mode "I" of which the scale is unclear.
 
     >>> import torch
     >>> from facebench import images
@@ -36,22 +49,103 @@ def pixels(image) -> np.ndarray:
         image = tensor_array(image, "an image")
         if image.ndim == 3 and image.shape[0] == 3 and image.shape[2] != 3:
             image = image.transpose(1, 2, 0)
-    elif hasattr(image, "getbands"):  # a PIL image
-        grey = image.mode in ("1", "L")
-        image = np.asarray(image.convert("L" if grey else "RGB"))
-    if np.ma.is_masked(image):
-        raise ValueError("an image has masked pixels, which have no value")
+    elif hasattr(image, "getbands"):
+        image = _pixels_of_pil(image)
+    unmasked(image, "an image")
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
+        advice = _SCALES.get(image.dtype.kind) if isinstance(image, np.ndarray) else None
         raise TypeError(
             "an image must be uint8 (height, width, 3) or (height, width), a PIL image or a "
-            f"tensor, not {type_text(image)}"
+            f"tensor, not {type_text(image)}" + (f". State its scale: {advice}" if advice else "")
         )
     return np.ascontiguousarray(image)
 
 
+def _pixels_of_pil(image) -> np.ndarray:
+    """As the file would be read: see the tests, which compare both in every mode."""
+    mode = image.mode
+    if mode == "I" or mode.startswith("I;16"):
+        deep = np.asarray(image).astype(np.int64)
+        low, high = int(deep.min(initial=0)), int(deep.max(initial=0))
+        if low < 0 or high > 65535:
+            raise ValueError(
+                f"a PIL image of mode {mode} holds {low} to {high}, not 16 bits; scale it to 0 to "
+                "255 and pass it as uint8"
+            )
+        if mode == "I" and 0 < high < 256 and image.format != "PNG":  # whose "I" is of 16 bits
+            raise ValueError(
+                f"a PIL image of mode I holds no value above {high}: of 8 bits, pass "
+                "image.convert('L'); of 16, pass (np.asarray(image) / 257).round().astype('uint8')"
+            )
+        return ((deep * 255 + 32767) // 65535).astype(np.uint8)
+    if mode == "F":
+        raise TypeError(
+            f"a PIL image of mode F has no known scale. State it: {_SCALES['f']} of "
+            "x = np.asarray(image)"
+        )
+    if mode == "CMYK":
+        inks = 255 - np.asarray(image).astype(np.int32)
+        return ((inks[..., :3] * inks[..., 3:] + 127) // 255).astype(np.uint8)
+    grey = mode in ("1", "L", "LA", "La")
+    if "transparency" not in image.info and mode not in ("LA", "La", "PA", "RGBA", "RGBa"):
+        return np.asarray(image.convert("L" if grey else "RGB"))
+    if mode == "La":  # PIL converts it to LA alone
+        image = image.convert("LA")
+    clear = np.asarray(image.convert("RGBA")).astype(np.int32)
+    over_black = ((clear[..., :3] * clear[..., 3:] + 127) // 255).astype(np.uint8)
+    return over_black[..., 0] if grey else over_black
+
+
+def exif_orientation(image) -> int:
+    """Which way the Exif tag of a photograph asks for it to be turned: 1, as it lies, to 8.
+
+    ``image``: a path, the bytes of a file, or a PIL image. 1 where there is no tag or a damaged
+    one.
+
+    >>> import numpy as np
+    >>> from facebench import images
+    >>> images.exif_orientation(images.encode_png(np.zeros((2, 2), np.uint8)))
+    1
+    """
+    if hasattr(image, "getexif"):
+        try:
+            tag = image.getexif().get(0x0112)
+        except Exception:  # whatever PIL meets in damaged data
+            return 1
+        return tag if tag in range(1, 9) else 1
+    if isinstance(image, str | os.PathLike):
+        with open_file(image) as file:
+            image = file.read()
+    return full.exif_orientation(image)
+
+
+def _load(image, turn: bool = False, color: str = "rgb") -> tuple[np.ndarray, int]:
+    """The pixels of a path, or of what `pixels()` takes, and the orientation that its Exif tag asks
+    for; turned so where ``turn``. ``color``: the order of what is read from a file."""
+    if isinstance(image, str | os.PathLike):
+        return read(image, exif_orientation=turn, color=color), exif_orientation(image)
+    asked = exif_orientation(image) if hasattr(image, "getexif") else 1
+    if turn and asked != 1:
+        from PIL import ImageOps
+
+        image = ImageOps.exif_transpose(image)
+    return pixels(image), asked
+
+
+def _tagged_text(asked) -> str:
+    """A sentence, where some of the orientations ask for their photograph to be turned; else ""."""
+    count = sum(orientation != 1 for orientation in asked)
+    if not count:
+        return ""
+    return (
+        f"{count} of {len(asked)} photographs ask by their Exif tag to be turned, and were taken "
+        "as they lie; exif_orientation=True (--exif-orientation) turns them"
+    )
+
+
 @takes(DecodeOptions)
 def read(path: str | os.PathLike, **options: "Unpack[full.DecodeOptionsKeywords]") -> np.ndarray:
-    """The pixels of a JPEG, PNG or PNM file, told apart by its first bytes.
+    """The pixels of a JPEG, PNG, PNM, BMP, TIFF or WebP file, told apart by its first bytes.
 
     Options are those of `DecodeOptions`: `color`, `max_pixels`, `exif_orientation`. Raises
     `facebench.Error` for a file that is damaged, truncated or of another format.
@@ -136,6 +230,8 @@ __all__ = [
     "encode_jpeg",
     "encode_png",
     "encode_pnm",
+    "exif_orientation",
+    "known_formats",
     "list_interpolations",
     "pixels",
     "read",

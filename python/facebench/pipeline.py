@@ -101,6 +101,7 @@ def embed(
     shard="",
     workers=None,
     shards=16,
+    exif_orientation=False,
     threads=0,
     progress=None,
     **options: "Unpack[full.ExtractOptionsKeywords]",
@@ -111,7 +112,8 @@ def embed(
     ``model``, ``mean``, ``std``, ``color``: as for `run`. ``pack``: its path, or an opened one; or
     a folder of photographs, which need not be sorted by people: each is detected and cropped as the
     model says, and named by its path below the folder. ``options`` are fields of `ExtractOptions`:
-    flip, normalization, micro_batch, precision, device, executor.
+    flip, normalization, micro_batch, precision, device, executor. ``exif_orientation``: turn the
+    photographs of a folder as their Exif tags ask; a UserWarning counts those that were not.
 
     ``shard``: "3/16" embeds the third of sixteen parts of a pack or archive;
     `facebench.embedding.merge_shards` joins them. ``workers``, any `concurrent.futures.Executor`,
@@ -119,6 +121,11 @@ def embed(
     then files that all machines see. The result has the bytes that one process writes.
     """
     of_kind(shard, str, "shard")
+    is_folder = isinstance(pack, str | os.PathLike) and os.path.isdir(pack)
+    if exif_orientation and not is_folder:
+        raise ValueError(
+            "exif_orientation: is of a folder of photographs; a pack was made with or without it"
+        )
     if workers is not None:
         asked = {"mean": mean, "std": std, "color": color, **options}
         return _embed_shared(model, pack, out, asked, shards, workers, threads)
@@ -134,7 +141,8 @@ def embed(
     if isinstance(source, (str, os.PathLike)):
         if shard:
             raise ValueError(f"shard: '{source}' is a folder of photographs; pack it first")
-        result = _compare.embed_folder(embedder, source, extract, threads, progress)
+        how = {"threads": threads, "progress": progress, "exif_orientation": exif_orientation}
+        result = _compare.embed_folder(embedder, source, extract, **how)
     else:
         how = {"shard": shard, "threads": threads, "progress": progress}
         result = embedding.extract(embedder, source, extract, **how)

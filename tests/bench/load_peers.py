@@ -206,7 +206,10 @@ def bare_setup(path, threads):
     import ctypes
     import ctypes.util
 
-    turbo = ctypes.CDLL(ctypes.util.find_library("turbojpeg"))
+    library = ctypes.util.find_library("turbojpeg")
+    if library is None:
+        raise SystemExit("libturbojpeg is not there: apt-get install libturbojpeg0")
+    turbo = ctypes.CDLL(library)
     turbo.tjInitDecompress.restype = ctypes.c_void_p
     images = [p.read_bytes() for p in sorted(path.rglob("*.jpg"))]
     return turbo, ctypes.c_void_p(turbo.tjInitDecompress()), images

@@ -1,9 +1,11 @@
 // From the bytes of a picture to crops of its faces.
 // Sources: cpp/vision/facebench/images/decode.cc cpp/vision/facebench/images/jpeg.cc
-// cpp/vision/facebench/images/png.cc
-//   cpp/vision/facebench/images/pnm.cc
+//   cpp/vision/facebench/images/png.cc cpp/vision/facebench/images/pnm.cc
+//   cpp/vision/facebench/images/bmp.cc cpp/vision/facebench/images/tiff.cc
+//   cpp/vision/facebench/images/webp.cc cpp/vision/facebench/images/exif.cc
+//   cpp/vision/facebench/images/unpack.cc
 // Not of the reader: read_image encode_jpeg encode_png encode_pnm on_write_error write_bytes
-//   write_pixels
+//   write_pixels write_jpeg_pixels
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -6,8 +6,10 @@ A seed is a small whole file that its reader accepts, or one with an error that 
 Those of the parsers (toml, json, mat5, ...) are files of other programs, kept as they are.
 """
 
+import io
 import json
 import shutil
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +22,7 @@ from archive_seeds import folded, lmdbs, pickles, recs, tars, tfrecords
 from facebench import datasets, embedding, protocols
 from facebench import io as fio
 from list_seeds import BETWEEN, blemished, mats, releases, wrong
+from PIL import Image
 
 SOURCES = Path(__file__).parents[2]
 sys.path.insert(0, str(SOURCES / "tests"))
@@ -132,6 +135,39 @@ def wrong_images(folder):
     seeds["scans.jpg"] = jpeg[:-2] + jpeg[jpeg.rindex(b"\xff\xda") : -2] * 110 + b"\xff\xd9"
     png = (folder / "colour.png").read_bytes()
     seeds["large.png"] = png[:16] + b"\x00\x0f\x00\x00" * 2 + png[24:]
+    return seeds
+
+
+def other_images():
+    """Small BMP, TIFF and WebP files, and files whose tags ask to be turned."""
+    rgb = Image.fromarray(np.arange(11 * 13 * 3, dtype=np.uint8).reshape(11, 13, 3))
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    palette = bytes(b for k in range(256) for b in (k, 255 - k, k // 2, 0))
+    runs = bytes([5, 7, 0, 0, 0, 4, 1, 2, 3, 4, 1, 9, 0, 0, 0, 2, 3, 0, 2, 6, 0, 1])
+    header = struct.pack("<IiiHHIIiiII", 40, 5, 3, 1, 8, 1, 0, 0, 0, 0, 0)
+    at = 14 + len(header) + len(palette)
+    seeds = {
+        "runs.bmp": b"BM" + struct.pack("<IHHI", at + len(runs), 0, 0, at) + header + palette + runs
+    }
+    for name, image, options in (
+        ("colour.bmp", rgb, {}),
+        ("palette.bmp", rgb.quantize(9), {}),
+        ("alpha.bmp", rgb.convert("RGBA"), {}),
+        ("raw.tiff", rgb, {}),
+        ("bits.tiff", rgb.convert("1"), {"compression": "packbits"}),
+        ("palette.tiff", rgb.quantize(9), {"compression": "tiff_lzw"}),
+        ("predicted.tiff", rgb, {"compression": "tiff_adobe_deflate", "tiffinfo": {317: 2}}),
+        ("inks.tiff", rgb.convert("CMYK"), {"compression": "tiff_lzw", "tiffinfo": {274: 8}}),
+        ("colour.webp", rgb, {"exif": turned}),
+        ("alpha.webp", rgb.convert("RGBA"), {"lossless": True}),
+        ("turned.jpg", rgb, {"exif": turned}),
+        ("turned.png", rgb, {"exif": turned}),
+    ):
+        data = io.BytesIO()
+        kind = {"jpg": "JPEG"}.get(name.split(".")[1])
+        image.save(data, kind or name.split(".")[1].upper(), **options)
+        seeds[name] = data.getvalue()
     return seeds
 
 
@@ -303,7 +339,7 @@ def main(out):
     for target, texts in TEXTS.items():
         for name, text in texts.items():
             put(target, name, text.encode())
-    for name, data in wrong_images(out / "image").items():
+    for name, data in (wrong_images(out / "image") | other_images()).items():
         put("image", name, data)
     model = embedding.make_model("small4", height=16, width=16, embedding=2)
     model.save(work / "m.safetensors")

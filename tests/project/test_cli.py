@@ -583,7 +583,7 @@ def test_detect_takes_a_tree_of_folders(tree, tmp_path):
     assert [row["name"] for row in rows] == TREE
     assert [row["status"] for row in rows] == ["no_face"] * 3 + ["unreadable"] * 2
     assert rows[0]["x0"] == rows[0]["score"] == ""
-    assert "skipped, no JPEG, PNG or PNM: 1 (notes.md)" in result.stderr
+    assert "skipped, no JPEG, PNG, PNM, BMP, TIFF and WebP: 1 (notes.md)" in result.stderr
     drawn = sorted(p.relative_to(tmp_path / "drawn") for p in tmp_path.rglob("drawn/**/*.*"))
     assert [str(p) for p in drawn] == ["blank.png", "deep/er/10.jpg", "deep/er/2.jpg"]
 

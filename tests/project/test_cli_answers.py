@@ -220,11 +220,11 @@ def test_no_file_of_a_folder_is_passed_over_in_silence(tmp_path):
     root = tmp_path / "people"
     for shade, name in enumerate(("a/1.png", "a/2.png", "b/1.png", "b/deep/2.png")):
         facebench.images.write(root / name, np.full((40, 40, 3), 90 + shade, np.uint8))
-    (root / "b" / "3.webp").write_bytes(b"RIFF")
+    (root / "b" / "3.gif").write_bytes(b"GIF89a")
     (root / "readme.txt").write_text("beside the people, and no image")
     shutil.copy(root / "a/1.png", root / "loose.png")
-    wanted = ["b/3.webp", "loose.png"]
-    sentence = "outside of the people's folders: 2 (b/3.webp, loose.png)"
+    wanted = ["b/3.gif", "loose.png"]
+    sentence = "outside of the people's folders: 2 (b/3.gif, loose.png)"
     for verb in (
         ("pack", "folder", "--root", root, "--detector", "none", "--out", tmp_path / "p.h5"),
         ("data", "scan", "folder", "--root", root, "--set", "duplicates=false"),
@@ -238,8 +238,45 @@ def test_no_file_of_a_folder_is_passed_over_in_silence(tmp_path):
         assert answer["passed_over"] == wanted, verb
     assert set(facebench.datasets.read_dataset("folder", root).passed_over) == set(wanted)
     notes = facebench.protocols.read_trials("folders", root).notes
-    assert "1 files in the folders are not JPEG, PNG or PNM, passed over." in notes
+    formats = facebench.images.known_formats()
+    assert f"1 of 4 files in the folders are no {formats}, passed over." in notes
     assert "1 folders lie inside of people's folders, passed over." in notes
+
+
+def test_half_of_a_set_passed_over_is_a_warning(tmp_path):
+    root = tmp_path / "people"
+    for k, name in enumerate(("a/1", "a/2", "b/1", "b/2")):
+        facebench.images.write(root / f"{name}.png", np.full((40, 40, 3), 90 + k, np.uint8))
+        (root / f"{name}.heic").write_bytes(b"\0\0\0\x18ftypheic")
+    trials = facebench.protocols.read_trials("folders", root)
+    sentence = (
+        f"4 of 8 files in the folders are no {facebench.images.known_formats()}, passed over."
+    )
+    assert trials.warnings == [sentence] and sentence not in trials.notes
+    for verb in (
+        ("pack", "folder", "--root", root, "--detector", "none", "--out", tmp_path / "p.h5"),
+        ("data", "scan", "folder", "--root", root),
+    ):
+        assert "warning: half of the files or more are passed over" in invoke(*verb).output
+    facebench.embedding.make_model("small4", seed=1).save(tmp_path / "m.safetensors")
+    cut = ("--detector", "none", "--crop-size", "64", "--interval", "none")
+    model = ("--model", tmp_path / "m.safetensors", "--out", tmp_path / "run")
+    assert f"WARNING: {sentence}" in invoke("run", "folders", "--root", root, *model, *cut).output
+
+
+def test_a_folder_to_embed_holds_a_row_for_each_photograph(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    shades = [np.full((40, 40, 3), 90 + k, np.uint8) for k in range(4)]
+    for k, kind in enumerate(("png", "webp", "bmp", "tiff")):
+        image.fromarray(shades[k]).save(tmp_path / f"{k}.{kind}")
+    (tmp_path / "4.webp").write_bytes(b"RIFF")
+    (tmp_path / "5.gif").write_bytes(b"GIF89a")
+    model = facebench.embedding.make_model("small4", seed=1)
+    with pytest.warns(UserWarning, match=r"passed over, no JPEG.*: 1 \(5.gif\); 5 photographs"):
+        found = facebench.embed(model, tmp_path)
+    assert found.names == ["0.png", "1.webp", "2.bmp", "3.tiff", "4.webp"]
+    status = [facebench.io.SampleStatus(s).name for s in found.status]
+    assert status == ["no_face"] * 4 + ["unreadable"]
 
 
 def test_embed_says_how_many_faces_it_found(tmp_path):

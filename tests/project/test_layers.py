@@ -33,7 +33,8 @@ LIBRARIES = {
     "hdf5.h": {"io"},
     "zlib.h": {"io", "images"},
     "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline", "synthetic"},
-    "turbojpeg.h": {"images"},
+    "jpeglib.h": {"images"},
+    "webp/": {"images"},
     "png.h": {"images"},
     "dlib/": {"detection"},
     "torch/": TORCH,
@@ -43,10 +44,11 @@ LIBRARIES = {
 # Not public, and used above their floor all the same. Vectors have internal linkage and ask for a
 # set of instructions: the kernels of every floor are made of them, and chosen in one way. The list
 # of torch's operations serves every floor that has torch. Archives are unfolded as lists of pairs
-# are. The lab asks runs as reports do.
+# are, and TIFF files unpacked as MAT files. The lab asks runs as reports do.
 SHARED = {
     "facebench/core/internal/kernel_choice.h",
     "facebench/core/internal/vectors.h",
+    "facebench/io/internal/inflate.h",
     "facebench/io/internal/memory_number.h",
     "facebench/io/internal/unfold.h",
     "facebench/nn/internal/aten.h",
@@ -71,7 +73,8 @@ COSTLY = {
 # In one file only, so that replacing the library means replacing the file.
 ONE_FILE = {
     "dlib/": 1,
-    "turbojpeg.h": 2,
+    "jpeglib.h": 2,
+    "webp/": 1,
     "png.h": 2,
     "hdf5.h": 2,
     "zlib.h": 4,

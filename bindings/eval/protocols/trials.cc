@@ -152,6 +152,7 @@ void bind_trials(py::module_& m) {
       .def_readonly("tracks", &TrialSet::tracks)
       .def_readonly("templates", &TrialSet::templates)
       .def_readonly("notes", &TrialSet::notes)
+      .def_readonly("warnings", &TrialSet::warnings)
       .def_property_readonly(
           "blemishes",
           [](const TrialSet& t) { return json_to_python(blemishes_json(t.blemishes)); },

@@ -49,6 +49,7 @@ Limit = option(
 Shard = option("NUMBER/COUNT, as 3/16: make this part alone, one machine of several.")
 Shards = option("With --workers: parts that are made apart.", int, min=1)
 Workers = option("Other machines do it: a Dask scheduler's address, tcp://HOST:8786.")
+ExifOrientation = flag("--exif-orientation", "Turn photographs the way their Exif tags say.")
 Strict = flag("--strict", "Any failed enrolment is a failure.")
 Overwrite = flag("--overwrite", "Replace an existing result.")
 
@@ -289,8 +290,10 @@ def data_set_lines(images: Any) -> list[str]:
     """What an archive says of itself, and the files of a folder that are not read."""
     lines = [f"  note: {note}" for note in images.notes]
     if images.passed_over:
-        what = "no JPEG, PNG or PNM, or outside of the people's folders"
-        lines.append(f"  passed over, {what}: {number_and_first(images.passed_over)}")
+        read = images.images if hasattr(images, "images") else len(images.samples)
+        half = "warning: half of the files or more are " * (len(images.passed_over) >= read)
+        what = f"no {facebench.images.known_formats()}, or outside of the people's folders"
+        lines.append(f"  {half}passed over, {what}: {number_and_first(images.passed_over)}")
     return lines
 
 

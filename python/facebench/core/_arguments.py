@@ -187,10 +187,26 @@ def plain_values(values, name: str):
     return (array.astype(np.float64) if array.dtype == np.longdouble else array).tolist()
 
 
-def real_array(values, name: str):
-    """``values`` as a float64 array. TypeError where they are no real numbers."""
+def unmasked(values, name: str):
+    """The value, where it is no array with a mask; else ValueError: as a plain array it would be
+    what lies under the mask.
+
+    >>> unmasked([1, 2], "scores")
+    [1, 2]
+    """
     import numpy as np
 
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries, which have no value; leave them out first")
+    return values
+
+
+def real_array(values, name: str):
+    """``values`` as a float64 array. TypeError where they are no real numbers, ValueError where
+    some are masked."""
+    import numpy as np
+
+    unmasked(values, name)
     try:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError):

@@ -34,6 +34,7 @@ def diagnose(
     lists=None,
     expect=None,
     limit=None,
+    exif_orientation=False,
     cache=None,
     threads=0,
     progress=None,
@@ -48,7 +49,8 @@ def diagnose(
     sizes that the network takes, colour orders, means and scales of pixels and mirrored images: one
     factor at a time from the best so far, then two at once, on few comparisons first. ``expect``:
     the accuracy that was expected (99.48 is percent); its probability is given under each setting.
-    ``options`` say how faces are found; ``cache``: where crops are kept, as for
+    ``options`` say how faces are found; ``exif_orientation``: photographs are turned as their Exif
+    tags ask, as for :func:`facebench.run`; ``cache``: where crops are kept, as for
     :func:`facebench.run`.
 
     Or ``model`` is a run folder, and no protocol is given: what is suspicious in that run,
@@ -78,6 +80,8 @@ def diagnose(
     part = part_for_choosing(asked, limit)
     named = {"root": root, "images": images, "lists": lists}
     places = {k: os.fspath(v) for k, v in named.items() if v is not None}
+    if exif_orientation:
+        places["exif_orientation"] = True
     spec = _eval.load_protocol(part)
     claim = None if expect is None else claims.check_claim(expect, asked)
     trials = _eval.read_trials(spec, places.get("root", ""), places.get("lists", ""))

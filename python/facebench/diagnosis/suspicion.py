@@ -76,6 +76,13 @@ def _of_preparation(content):
             f"{outside['boxes']} boxes and {outside['landmarks']} landmarks lie outside: the "
             "images look cropped already (--detector none).",
         )
+    tagged = preparation.get("exif_tagged")
+    if tagged and not preparation.get("decode", {}).get("exif_orientation"):
+        yield (
+            "Photographs that ask to be turned",
+            f"{tagged['images']} of {tagged['decoded']} have an Exif tag that asks for it, and "
+            "were taken as they lie (--exif-orientation turns them).",
+        )
 
 
 def _of_crops(run):

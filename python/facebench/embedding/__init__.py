@@ -26,6 +26,7 @@ from facebench.core._arguments import (
     path_text,
     tensor_array,
     type_text,
+    unmasked,
 )
 from facebench.core._options import takes
 from facebench.embedding import _foreign, _onnx_file, _onnx_import
@@ -345,7 +346,7 @@ def quantize(model: Model, images, *, count: int = 256, threads: int = 0, progre
     """
     of_kind(model, Model, "model")
     if not isinstance(images, full.ImageSource):
-        images = np.ascontiguousarray(images)
+        images = np.ascontiguousarray(unmasked(images, "images"))
     model.input_ranges = full.measure_input_ranges(model, images, count, threads, progress)
     return model
 
@@ -392,7 +393,7 @@ def extract(
         images = tensor_array(images, "images")
     result = full.extract_array(
         model,
-        np.ascontiguousarray(images),
+        np.ascontiguousarray(unmasked(images, "images")),
         options,
         threads,
         progress,

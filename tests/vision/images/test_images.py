@@ -301,6 +301,8 @@ def test_colour_pnm():
         (b"hello, this is text", "not an image"),
         (b"GIF89a....", "GIF"),
         (b"RIFF\0\0\0\0WEBPVP8 ", "WebP"),
+        (b"II+\0\x08\0\0\0", "BigTIFF"),
+        (b"\0\0\0\x18ftypheic", "HEIF"),
         (b"P6 2 2 255\nabc", "truncated"),
         (b"P2 2 2 255\n1 2 3", "truncated"),
         (b"P5 1 1 255\n", "truncated"),

@@ -1,6 +1,7 @@
 #include "facebench/io/image_files.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,23 @@ bool begins_pnm(std::string_view bytes) {
   constexpr std::string_view kinds = "2356", after = " \t\r\n#";
   return bytes.size() > 2 && bytes[0] == 'P' && kinds.find(bytes[1]) != kinds.npos &&
          after.find(bytes[2]) != after.npos;
+}
+
+// The name and, since two letters are few, a size that its header can have.
+bool begins_bmp(std::string_view bytes) {
+  constexpr std::string_view sizes = "\x0c\x10\x28\x34\x38\x40\x6c\x7c";
+  return bytes.size() > 15 && bytes.starts_with("BM") && sizes.find(bytes[14]) != sizes.npos &&
+         bytes[15] == 0;
+}
+
+bool begins_tiff(std::string_view bytes) {
+  return bytes.starts_with(std::string_view("II*\0", 4)) ||
+         bytes.starts_with(std::string_view("MM\0*", 4));
+}
+
+bool begins_webp(std::string_view bytes) {
+  return bytes.starts_with("RIFF") &&
+         bytes.substr(std::min<std::size_t>(8, bytes.size())).starts_with("WEBP");
 }
 
 bool begins_like_an_image(const fs::path& path) {
@@ -66,8 +84,18 @@ const Table<ImageFileFormat>& image_file_formats() {
   static const Table<ImageFileFormat> table("image format",
                                             {{"JPEG", {".jpg", ".jpeg"}, begins_jpeg},
                                              {"PNG", {".png"}, begins_png},
-                                             {"PNM", {".pnm", ".ppm", ".pgm"}, begins_pnm}});
+                                             {"PNM", {".pnm", ".ppm", ".pgm"}, begins_pnm},
+                                             {"BMP", {".bmp", ".dib"}, begins_bmp},
+                                             {"TIFF", {".tif", ".tiff"}, begins_tiff},
+                                             {"WebP", {".webp"}, begins_webp}});
   return table;
+}
+
+std::string known_image_formats() {
+  std::vector<std::string> names = image_file_formats().names();
+  const std::string last = std::move(names.back());
+  names.pop_back();
+  return fmt::format("{} and {}", fmt::join(names, ", "), last);
 }
 
 const ImageFileFormat* find_image_file_format(std::string_view bytes) {

@@ -20,14 +20,16 @@ struct ImageFileFormat {
 };
 inline constexpr std::size_t kFirstBytes = 16;
 
-// JPEG, PNG, PNM.
+// JPEG, PNG, PNM, BMP, TIFF, WebP.
 const Table<ImageFileFormat>& image_file_formats();
+// Their names for messages, "JPEG, PNG and PNM".
+std::string known_image_formats();
 // The format of a file with these first bytes; null where it is none of them.
 const ImageFileFormat* find_image_file_format(std::string_view bytes);
 
 // Whether it is the ending of an image's name, such as ".jpg", in any case.
 bool is_image_ending(std::string_view ending);
-// Whether a name ends as those of images do: .jpg .jpeg .png .pnm .ppm .pgm, in any case.
+// Whether a name ends as those of images do (image_file_formats), in any case.
 bool has_image_ending(const std::filesystem::path& path);
 // Whether the name ends as an image's or a regular file there begins as one.
 bool is_image_file(const std::filesystem::path& path);

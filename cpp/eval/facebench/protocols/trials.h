@@ -159,6 +159,7 @@ struct TrialSet {
   std::vector<Track> tracks;
   std::vector<TrialList> lists;
   std::vector<std::string> notes;         // about the lists together, one sentence each
+  std::vector<std::string> warnings;      // the same, to know before the numbers
   std::vector<FoundBlemishes> blemishes;  // of the lists
   std::int64_t limit = 0;                 // that limited() cut them to; 0: they are whole
 

@@ -47,7 +47,7 @@ const Number* auc_of(const TrackResult& track) {
 }  // namespace
 
 std::vector<std::string> result_warnings(const Result& r) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = r.trials.warnings;
   if (const std::int64_t limit = r.trials.limit)
     warnings.push_back(
         fmt::format("A quick look (limit {0}), not the protocol's numbers: at most {0} comparisons "

@@ -11,7 +11,7 @@
 
 namespace facebench {
 
-// Image files, still encoded (the bytes of JPEG, PNG or PNM files), by index in one archive. Files
+// Image files, still encoded (the bytes of JPEG files, of PNG files and so on), by index in one archive. Files
 // are mapped where that is possible, and nothing is unpacked to disk. All calls are safe from
 // several threads at once; an index out of range is std::out_of_range.
 class ImageArchive {

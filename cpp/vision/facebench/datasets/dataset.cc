@@ -48,7 +48,7 @@ Dataset read_people(std::string name, const fs::path& root) {
   }
   if (dataset.samples.empty())
     fail(root.string(), "no folder with images",
-         "Expected one folder for each person, with JPEG, PNG or PNM files in it.");
+         "Expected one folder for each person, with " + known_image_formats() + " files in it.");
   return dataset;
 }
 

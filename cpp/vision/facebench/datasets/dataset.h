@@ -39,7 +39,7 @@ struct Dataset {
 // image, or an image file is not named after its folder.
 Dataset read_lfw_folder(const std::filesystem::path& root);
 
-// One folder for each person with any images in it (JPEG, PNG or PNM, told by extension, else by
+// One folder for each person with any images in it (image_file_formats(), told by extension, else by
 // the first bytes); folders inside of a person's folder belong to the person. Other files are
 // passed over, and listed. People and images in natural order (2 before 10). Throws Error where
 // there is no image.

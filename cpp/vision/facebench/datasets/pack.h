@@ -57,6 +57,16 @@ struct CropSizedImages {
 // empty.
 std::string crop_sized_warning(const CropSizedImages& sized);
 
+// Images whose Exif tag asks for them to be turned or mirrored.
+struct TaggedImages {
+  std::int64_t images = 0;   // with such a tag
+  std::int64_t decoded = 0;  // that could be read
+  bool turned = false;       // as the tags say: PackOptions::exif_orientation
+};
+// A sentence with the counts and the option that turns them, where they were not turned and there
+// are some; else empty.
+std::string tagged_warning(const TaggedImages& tagged);
+
 struct PackSummary {
   std::filesystem::path path;
   std::int64_t images = 0;
@@ -68,6 +78,7 @@ struct PackSummary {
   std::vector<std::string> notes;                         // Dataset::notes
   OutsideFaces outside;
   CropSizedImages crop_sized;
+  TaggedImages tagged;
   // SHA-256 over "HASH  ID\n" of every sample in order, HASH that of the file's bytes (64 zeros for
   // a missing one): what `sha256sum` prints for the same files.
   std::string tree_sha256;
@@ -83,7 +94,8 @@ struct PackSummary {
 //   /status      uint8   (N)          see SampleStatus
 //   /file_sha256 uint8   (N, 32)      of the file's bytes; zeros where it is missing
 //   /manifest    JSON: everything that decides the content, counts, failures with their reasons,
-//                faces outside of their images, images that seem to be crops already
+//                faces outside of their images, images that seem to be crops already or
+//                ask to be turned
 // Without a detector (null) the whole image is resized to the crop's size and `selection` is not
 // used: for sets that are cropped already.
 // A sample that fails is a row with its status and zeros. The bytes of the file are the same for

@@ -34,6 +34,7 @@ struct Row {
   Face face;
   bool box_outside = false, landmarks_outside = false;
   bool searched = false, crop_sized = false;  // for a face; of the crop's own size
+  bool decoded = false, tagged = false;       // its Exif tag asks for it to be turned
   Image image;
 };
 
@@ -77,7 +78,10 @@ class Cutter {
     const auto fault = fault_in_file([&] {
       const std::string bytes = sample.image.read();
       row.sha256 = sha256_hex(bytes);
-      image = decode_image(std::as_bytes(std::span(bytes)), decode_, sample.id);
+      const auto encoded = std::as_bytes(std::span(bytes));
+      image = decode_image(encoded, decode_, sample.id);
+      row.decoded = true;
+      row.tagged = exif_orientation(encoded) != 1;
     });
     if (fault)
       return failed(std::move(row), SampleStatus::unreadable, plain_reason(*fault, sample));
@@ -144,6 +148,8 @@ struct Columns {
         landmarks_outside(n),
         searched(n),
         crop_sized(n),
+        decoded(n),
+        tagged(n),
         box(4 * n),
         landmarks(10 * n),
         sha256(n),
@@ -156,6 +162,8 @@ struct Columns {
     landmarks_outside[i] = row.landmarks_outside;
     searched[i] = row.searched;
     crop_sized[i] = row.crop_sized;
+    decoded[i] = row.decoded;
+    tagged[i] = row.tagged;
     sha256[i] = row.sha256.empty() ? std::string(kNoFile) : row.sha256;
     const Box& b = row.face.box;
     std::copy_n(std::array{b.x0, b.y0, b.x1, b.y1}.begin(), 4, box.begin() + 4 * i);
@@ -167,7 +175,8 @@ struct Columns {
 
   std::vector<std::string> name;
   std::vector<std::int32_t> label;
-  std::vector<std::uint8_t> status, box_outside, landmarks_outside, searched, crop_sized;
+  std::vector<std::uint8_t> status, box_outside, landmarks_outside, searched, crop_sized, decoded,
+      tagged;
   std::vector<float> box, landmarks;
   std::vector<std::string> sha256, reason;
 };
@@ -206,6 +215,8 @@ PackSummary summarize(const Columns& columns) {
   summary.outside = outside_faces(columns);
   summary.crop_sized.images = std::ranges::count(columns.crop_sized, 1);
   summary.crop_sized.decoded = std::ranges::count(columns.searched, 1);
+  summary.tagged.images = std::ranges::count(columns.tagged, 1);
+  summary.tagged.decoded = std::ranges::count(columns.decoded, 1);
   summary.tree_sha256 = tree_sha256(columns.sha256, columns.name);
   return summary;
 }
@@ -232,6 +243,7 @@ PackSummary finish(H5Writer& writer, const std::filesystem::path& out, ImageShap
   PackSummary summary = summarize(columns);
   summary.path = out;
   summary.shape = summary.crop_sized.shape = shape;
+  summary.tagged.turned = manifest.at("decode").at("exif_orientation");
   const std::int64_t n = summary.images;
   writer.write<std::int32_t>("/label", columns.label, {n});
   writer.write_texts("/name", columns.name);
@@ -247,20 +259,23 @@ PackSummary finish(H5Writer& writer, const std::filesystem::path& out, ImageShap
     manifest["outside"] = {{"boxes", o.boxes}, {"landmarks", o.landmarks}, {"names", o.names}};
   if (const CropSizedImages& c = summary.crop_sized; !crop_sized_warning(c).empty())
     manifest["crop_sized"] = {{"images", c.images}, {"decoded", c.decoded}};
+  if (const TaggedImages& t = summary.tagged; t.images > 0)
+    manifest["exif_tagged"] = {{"images", t.images}, {"decoded", t.decoded}};
   writer.write_json("/manifest", manifest);
   writer.commit();
   return summary;
 }
 
 // A shard has what the pack of all is made of, beside what it is itself.
-constexpr const char* kFlags = "/shard_flags";  // uint8 (N, 4), the four columns
+constexpr const char* kFlags = "/shard_flags";  // uint8 (N, 6), the six columns
 
 void write_flags(H5Writer& writer, const Columns& columns) {
   std::vector<std::uint8_t> flags;
   for (std::size_t i = 0; i < columns.name.size(); ++i)
-    flags.insert(flags.end(), {columns.box_outside[i], columns.landmarks_outside[i],
-                               columns.searched[i], columns.crop_sized[i]});
-  writer.write<std::uint8_t>(kFlags, flags, {static_cast<std::int64_t>(columns.name.size()), 4});
+    flags.insert(flags.end(),
+                 {columns.box_outside[i], columns.landmarks_outside[i], columns.searched[i],
+                  columns.crop_sized[i], columns.decoded[i], columns.tagged[i]});
+  writer.write<std::uint8_t>(kFlags, flags, {static_cast<std::int64_t>(columns.name.size()), 6});
 }
 
 PackSummary write_pack(const Dataset& dataset, const Detector* detector, std::string_view selection,
@@ -362,7 +377,8 @@ ShardPlace place_of(const Pack& pack) {
 // How the images of a shard were made, as the manifest of all says it.
 Json manifest_of_all(const Pack& pack) {
   Json manifest = pack.manifest();
-  for (const char* own : {"shard", "counts", "failures", "tree_sha256", "outside", "crop_sized"})
+  for (const char* own :
+       {"shard", "counts", "failures", "tree_sha256", "outside", "crop_sized", "exif_tagged"})
     manifest.erase(own);
   manifest["dataset"]["images"] = place_of(pack).of;
   return manifest;
@@ -380,7 +396,7 @@ void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
       reasons.push_back(failure["reason"].get<std::string>());
   const auto failed = static_cast<std::size_t>(
       std::ranges::count_if(pack.statuses(), [](std::uint8_t status) { return status != 0; }));
-  if (flags.size() != 4 * n || hashes.size() != 32 * n || reasons.size() != failed)
+  if (flags.size() != 6 * n || hashes.size() != 32 * n || reasons.size() != failed)
     fail(pack.path().string(), "the columns of the shard do not fit together",
          "Make the shard again.");
   std::ranges::copy(pack.names(), columns.name.begin() + first);
@@ -390,10 +406,12 @@ void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
   std::ranges::copy(pack.all_landmarks(), columns.landmarks.begin() + 10 * first);
   for (std::size_t i = 0, failure = 0; i < n; ++i) {
     const std::size_t row = first + i;
-    columns.box_outside[row] = flags[4 * i];
-    columns.landmarks_outside[row] = flags[4 * i + 1];
-    columns.searched[row] = flags[4 * i + 2];
-    columns.crop_sized[row] = flags[4 * i + 3];
+    columns.box_outside[row] = flags[6 * i];
+    columns.landmarks_outside[row] = flags[6 * i + 1];
+    columns.searched[row] = flags[6 * i + 2];
+    columns.crop_sized[row] = flags[6 * i + 3];
+    columns.decoded[row] = flags[6 * i + 4];
+    columns.tagged[row] = flags[6 * i + 5];
     columns.sha256[row] =
         fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * i, 32), ""));
     if (columns.status[row] != 0) columns.reason[row] = reasons[failure++];
@@ -407,7 +425,7 @@ void PackOptions::describe(OptionsBuilder<PackOptions>& o) {
   o.field("max_pixels", &PackOptions::max_pixels,
           "larger images are unreadable; checked before anything is allocated", 1, 2'000'000'000);
   o.field("exif_orientation", &PackOptions::exif_orientation,
-          "turn a JPEG the way its Exif tag says");
+          "turn a picture the way its Exif tag says");
 }
 
 std::string outside_warning(const OutsideFaces& o) {
@@ -425,6 +443,14 @@ std::string crop_sized_warning(const CropSizedImages& sized) {
       "{} of {} images have the crop's own size, {} x {}, and faces were looked for in them again. "
       "If they are crops already, take them whole: --detector none.",
       sized.images, sized.decoded, sized.shape.width, sized.shape.height);
+}
+
+std::string tagged_warning(const TaggedImages& tagged) {
+  if (tagged.images == 0 || tagged.turned) return {};
+  return fmt::format(
+      "{} of {} images ask by their Exif tag to be turned, and were taken as they lie: no face is "
+      "found in most pictures that lie on their side. --exif-orientation turns them.",
+      tagged.images, tagged.decoded);
 }
 
 PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,

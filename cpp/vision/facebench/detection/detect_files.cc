@@ -64,7 +64,7 @@ class Lister {
     }
     if (images == 0)
       fail(folder.string(), "there is no image in this folder or below it",
-           "JPEG, PNG and PNM files are looked for");
+           known_image_formats() + " files are looked for");
     for (const fs::path& other : folder_images.others) result_.skipped.push_back(folder / other);
   }
 
@@ -115,18 +115,19 @@ class Lister {
 };
 
 // The image, or none; and then what is wrong with the file.
-std::optional<Image> read(const ImageFile& file, DetectedFile& result) {
+std::optional<Image> read(const ImageFile& file, const DecodeOptions& decode,
+                          DetectedFile& result) {
   result.name = file.name;
   std::optional<Image> image;
   const auto fault = fault_in_file([&] {
     if (!file.image.exists()) {
       result.status = SampleStatus::missing;
       result.reason = "no such file";
-    } else if (!file.image.archive()) {
-      image = read_image(file.image.path());
     } else {
       const std::string bytes = file.image.read();
-      image = decode_image(std::as_bytes(std::span(bytes)), {}, file.image.where());
+      const auto encoded = std::as_bytes(std::span(bytes));
+      image = decode_image(encoded, decode, file.image.where());
+      result.orientation = exif_orientation(encoded);
     }
   });
   if (fault) {
@@ -174,7 +175,8 @@ ImageFiles list_image_files(std::span<const fs::path> paths, const fs::path& dra
 }
 
 void detect_files(const Detector& detector, std::span<const ImageFile> files,
-                  const std::function<void(DetectedFile&&)>& take, const Job& job) {
+                  const std::function<void(DetectedFile&&)>& take, const Job& job,
+                  const DecodeOptions& decode) {
   const auto count = static_cast<std::int64_t>(files.size());
   std::vector<std::string> names;
   for (const ImageFile& file : files) names.push_back(file.name);
@@ -189,7 +191,7 @@ void detect_files(const Detector& detector, std::span<const ImageFile> files,
       count, calls,
       [&](std::int64_t i, int) {
         DetectedFile result;
-        if (const std::optional<Image> image = read(files[i], result))
+        if (const std::optional<Image> image = read(files[i], decode, result))
           finish(files[i], *image, detector.detect(*image, files[i].name), result);
         const std::lock_guard lock(mutex);
         waiting.emplace(i, std::move(result));
@@ -204,10 +206,10 @@ void detect_files(const Detector& detector, std::span<const ImageFile> files,
 }
 
 std::vector<DetectedFile> detect_files(const Detector& detector, std::span<const ImageFile> files,
-                                       const Job& job) {
+                                       const Job& job, const DecodeOptions& decode) {
   std::vector<DetectedFile> result;
   detect_files(
-      detector, files, [&](DetectedFile&& f) { result.push_back(std::move(f)); }, job);
+      detector, files, [&](DetectedFile&& f) { result.push_back(std::move(f)); }, job, decode);
   return result;
 }
 
@@ -221,7 +223,8 @@ const Table<FaceFormat>& face_formats() {
 }
 
 DetectionSummary detect_to_file(const Detector& detector, std::span<const ImageFile> files,
-                                const fs::path& out, std::string_view format, const Job& job) {
+                                const fs::path& out, std::string_view format, const Job& job,
+                                const DecodeOptions& decode) {
   const FaceFormat& f = face_formats().at(format);
   AtomicFile atomic(out);
   std::ofstream stream(atomic.temporary(), std::ios::binary);
@@ -237,10 +240,11 @@ DetectionSummary detect_to_file(const Detector& detector, std::span<const ImageF
         stream << f.record(file);
         check();
         summary.faces += static_cast<std::int64_t>(file.faces.size());
+        summary.tagged += file.orientation != 1;
         ++summary.counts[static_cast<std::size_t>(file.status)];
         if (file.status != SampleStatus::ok) summary.failures.push_back(std::move(file));
       },
-      job);
+      job, decode);
   stream << f.end;
   stream.close();
   check();

@@ -14,6 +14,7 @@
 #include "facebench/core/registry.h"
 #include "facebench/detection/detector.h"
 #include "facebench/detection/face.h"
+#include "facebench/images/decode.h"
 #include "facebench/images/image_location.h"
 #include "facebench/io/sample_status.h"
 
@@ -48,22 +49,26 @@ struct DetectedFile {
   SampleStatus status = SampleStatus::ok;  // ok, no_face, unreadable or missing
   std::string reason;                      // where the status is unreadable or missing
   std::vector<Face> faces;                 // best first
+  int orientation = 1;                     // what its Exif tag asks for: exif_orientation()
 
   bool operator==(const DetectedFile&) const = default;
 };
 
-// Reads each file (as rgb), finds its faces and draws them, over detector.callers(job) threads; few
-// images are in memory at a time. `take` gets the results in the order of the files, one at a time,
-// on any thread. Throws Error where a drawing cannot be written, and what `take` throws.
+// Reads each file (as rgb; turned as its Exif tag says where asked to), finds its faces and draws
+// them, over detector.callers(job) threads; few images are in memory at a time. `take` gets the
+// results in the order of the files, one at a time, on any thread. Throws Error where a drawing
+// cannot be written, and what `take` throws.
 void detect_files(const Detector& detector, std::span<const ImageFile> files,
-                  const std::function<void(DetectedFile&&)>& take, const Job& job = {});
+                  const std::function<void(DetectedFile&&)>& take, const Job& job = {},
+                  const DecodeOptions& decode = {});
 // The results as a list.
 std::vector<DetectedFile> detect_files(const Detector& detector, std::span<const ImageFile> files,
-                                       const Job& job = {});
+                                       const Job& job = {}, const DecodeOptions& decode = {});
 
 struct DetectionSummary {
   std::int64_t images = 0;
   std::int64_t faces = 0;
+  std::int64_t tagged = 0;  // images whose Exif tag asks for them to be turned
   std::array<std::int64_t, kSampleStatusCount> counts{};  // by status
   std::vector<DetectedFile> failures;                     // what is not ok, in order
 };
@@ -85,6 +90,6 @@ const Table<FaceFormat>& face_formats();
 // Error where the file cannot be written.
 DetectionSummary detect_to_file(const Detector& detector, std::span<const ImageFile> files,
                                 const std::filesystem::path& out, std::string_view format,
-                                const Job& job = {});
+                                const Job& job = {}, const DecodeOptions& decode = {});
 
 }  // namespace facebench

@@ -1,7 +1,6 @@
 #include "facebench/images/decode.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <limits>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/images/internal/exif.h"
 #include "facebench/images/internal/formats.h"
 #include "facebench/io/file.h"
 #include "facebench/io/image_files.h"
@@ -25,9 +25,7 @@ bool starts_with(std::string_view text, std::string_view prefix, std::size_t at 
 // Formats that people do have and that this library leaves to others.
 std::string_view other_format(std::string_view text) {
   if (starts_with(text, "GIF8")) return "a GIF file";
-  if (starts_with(text, "RIFF") && starts_with(text, "WEBP", 8)) return "a WebP file";
-  if (starts_with(text, "BM")) return "a BMP file";
-  if (starts_with(text, "II*\0"sv) || starts_with(text, "MM\0*"sv)) return "a TIFF file";
+  if (starts_with(text, "II+\0"sv) || starts_with(text, "MM\0+"sv)) return "a BigTIFF file";
   if (starts_with(text, "ftypavif", 4)) return "an AVIF file";
   if (starts_with(text, "ftyp", 4)) return "a HEIF or MP4 file";
   if (starts_with(text, "\0\0\0\x0cjP  "sv) || starts_with(text, "\xff\x4f\xff\x51"))
@@ -50,7 +48,7 @@ void DecodeOptions::describe(OptionsBuilder<DecodeOptions>& o) {
           "largest width x height that is accepted; checked before anything is allocated", 1,
           2'000'000'000);
   o.field("exif_orientation", &DecodeOptions::exif_orientation,
-          "turn a JPEG the way its Exif tag says (the references do not)");
+          "turn a picture the way its Exif tag says (the references do not)");
 }
 
 void DecodeRequest::check_size(std::uint64_t width, std::uint64_t height) const {
@@ -65,11 +63,15 @@ void DecodeRequest::check_size(std::uint64_t width, std::uint64_t height) const 
 }
 
 const Table<ImageFormat>& image_formats() {
-  static const Table<ImageFormat> table("image format", {
-                                                            {"JPEG", decode_jpeg},
-                                                            {"PNG", decode_png},
-                                                            {"PNM", decode_pnm},
-                                                        });
+  static const Table<ImageFormat> table("image format",
+                                        {
+                                            {"JPEG", decode_jpeg, orientation_of_jpeg},
+                                            {"PNG", decode_png, orientation_of_png},
+                                            {"PNM", decode_pnm},
+                                            {"BMP", decode_bmp},
+                                            {"TIFF", decode_tiff, orientation_of_tiff},
+                                            {"WebP", decode_webp, orientation_of_webp},
+                                        });
   return table;
 }
 
@@ -80,16 +82,20 @@ Image decode_image(std::span<const std::byte> bytes, const DecodeOptions& option
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const ImageFileFormat* format = find_image_file_format(text);
   if (!format) {
-    std::vector<std::string> known = image_formats().names();
-    const std::string last = std::move(known.back());
-    known.pop_back();
     fail(where, fmt::format("{}, by its first bytes", other_format(text)),
-         fmt::format("{} and {} are read; convert it, or pass pixels", fmt::join(known, ", "),
-                     last));
+         known_image_formats() + " are read; convert it, or pass pixels");
   }
-  const DecodeRequest request{options.max_pixels, options.exif_orientation, where};
-  return convert_color(image_formats().at(format->name).decode(bytes, request),
-                       parse_color_order(options.color));
+  Image image = image_formats().at(format->name).decode(bytes, {options.max_pixels, where});
+  if (options.exif_orientation) image = turn(std::move(image), exif_orientation(bytes));
+  return convert_color(std::move(image), parse_color_order(options.color));
+}
+
+int exif_orientation(std::span<const std::byte> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const ImageFileFormat* found = find_image_file_format(text);
+  if (!found) return 1;
+  const ImageFormat& format = image_formats().at(found->name);
+  return format.orientation == nullptr ? 1 : format.orientation(bytes);
 }
 
 Image read_image(const std::filesystem::path& path, const DecodeOptions& options) {

@@ -11,6 +11,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/images/encode.h"
+#include "facebench/images/internal/exif.h"
 #include "facebench/images/internal/formats.h"
 
 // libpng reports errors by longjmp. Between setjmp and the end of such a function no object with a
@@ -193,6 +194,18 @@ Image decode_png(std::span<const std::byte> bytes, const DecodeRequest& request)
       image.data[i * colors + c] = static_cast<std::uint8_t>((p[c] * p[colors] + 127) / 255);
   }
   return image;
+}
+
+int orientation_of_png(std::span<const std::byte> bytes) {
+  const std::span b(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  for (std::size_t at = 8; at + 12 <= b.size();) {
+    const std::size_t length = whole_number(b, at, 4, true);
+    if (length > b.size() - at - 12) break;
+    if (std::memcmp(b.data() + at + 4, "eXIf", 4) == 0)
+      return orientation_of_exif(b.subspan(at + 8, length));
+    at += 12 + length;
+  }
+  return 1;
 }
 
 std::string encode_png(const Image& image) {

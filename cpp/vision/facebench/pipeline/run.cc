@@ -52,6 +52,13 @@ CropSizedImages crop_sized_images(const Json& manifest) {
           {manifest.at("image").at("height"), manifest.at("image").at("width")}};
 }
 
+// The images that ask to be turned, as a pack's manifest has them.
+TaggedImages tagged_images(const Json& manifest) {
+  const auto found = manifest.find("exif_tagged");
+  if (found == manifest.end()) return {};
+  return {found->at("images"), found->at("decoded"), manifest.at("decode").at("exif_orientation")};
+}
+
 // The manifest of the model's training, beside its file; null where none is there, or where it is
 // of another training.
 Json training_of(const BatchModelInfo& model) {
@@ -227,7 +234,8 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
                            {"decode", packed.at("decode")},
                            {"decided_by", preparation.decided_by},
                            {"failures", packed.at("failures")}};
-  if (packed.contains("outside")) preparation_json["outside"] = packed.at("outside");
+  for (const char* oddity : {"outside", "exif_tagged"})
+    if (packed.contains(oddity)) preparation_json[oddity] = packed.at(oddity);
   const fs::path embeddings_path = work.temporary() / "embeddings.h5";
   const auto embeddings_entry = cache.take_or_make(
       "embeddings",
@@ -253,6 +261,8 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   if (std::string warning = outside_warning(outside_faces(packed)); !warning.empty())
     result.notes.push_back(std::move(warning));
   if (std::string warning = crop_sized_warning(crop_sized_images(packed)); !warning.empty())
+    result.warnings.push_back(std::move(warning));
+  if (std::string warning = tagged_warning(tagged_images(packed)); !warning.empty())
     result.warnings.push_back(std::move(warning));
   if (!model.info().file.empty())
     result.inputs.push_back({"model", model.info().file, model.info().sha256});

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import facebench
 from facebench.cli import common
-from facebench.cli.options import argument, option
+from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import verb
 
 
@@ -18,6 +18,9 @@ def compare(
     first: argument("A photograph.", Path),
     second: argument("Another.", Path),
     model: option(common.MODEL_HELP) = "dlib",
+    no_exif_orientation: flag(
+        "--no-exif-orientation", "Take photographs as they lie, whatever their Exif tags ask for."
+    ) = False,
     run: option("A run of this model: whether the score passes its thresholds.", Path) = None,
     setting: common.setting(f"{common.PIXELS_HELP} Or flip=sum.") = None,
     **options,
@@ -25,4 +28,5 @@ def compare(
     """How alike the faces of two photographs are."""
     common.parse_request(options)
     common.add_settings(options, setting)
+    options["exif_orientation"] = not no_exif_orientation
     return facebench.compare(first, second, model=model, run=run, **options)

@@ -17,11 +17,12 @@ from facebench.core._files import open_file
 @verb("facebench detect photos --out faces.csv --draw drawn")
 def detect(
     images: argument(
-        "Image files (JPEG, PNG, PNM), and folders: all images below them.", list[Path]
+        "Image files (JPEG, PNG, PNM, BMP, TIFF, WebP), and folders of them.", list[Path]
     ),
     detector: option("See: facebench list detectors.") = "mtcnn",
     detector_option: common.DetectorOption = None,
     draw: option("Write the images with faces drawn on them below this folder.", Path) = None,
+    exif_orientation: common.ExifOrientation = False,
     strict: flag("--strict", "An image without a face, or that is no image, is a failure.") = False,
     out: option("Write here (.csv or .json) instead of printing the faces.", Path) = None,
     threads: common.Threads = 0,
@@ -45,11 +46,16 @@ def detect(
     files, skipped = facebench.detection.list_image_files(images, draw or "")
     if skipped:
         names = common.number_and_first([path.name for path in skipped])
-        common.complain(f"skipped, no JPEG, PNG or PNM: {names}")
+        common.complain(f"skipped, no {facebench.images.known_formats()}: {names}")
     with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
         target = out or Path(folder) / "faces"
         summary = facebench.detection.detect_to_file(
-            files, target, finder, format=form, threads=threads
+            files,
+            target,
+            finder,
+            format=form,
+            exif_orientation=exif_orientation,
+            threads=threads,
         )
         if out is None:
             with open_file(target) as faces:
@@ -65,7 +71,7 @@ def detect(
         raise typer.Exit(code)
     fields = {
         "path": str(out),
-        **common.fields_of(summary, "images", "faces", "counts"),
+        **common.fields_of(summary, "images", "faces", "counts", "tagged"),
         "skipped": [str(path) for path in skipped],
     }
     counts = common.counts_text(summary.counts)

@@ -22,6 +22,7 @@ from facebench.cli.verb import verb
                 int,
                 min=20,
             ),
+            exif_orientation=common.ExifOrientation,
         ),
         *common.request(
             facebench.pipeline.PreparationOptions, "detector", "detector_options", "selection"

@@ -17,6 +17,7 @@ def embed(
     model: argument(common.MODEL_HELP),
     pack: argument("A pack, a .rec, .bin or .tar of crops, or a folder of photographs.", Path),
     setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
+    exif_orientation: common.ExifOrientation = False,
     shard: common.Shard = "",
     shards: common.Shards = 16,
     workers: common.Workers = "",
@@ -38,7 +39,7 @@ def embed(
         how = {"shard": shard}
     name = common.shard_name(Path(model).stem, shard)
     path = common.out_path(out, "embed", name, ".h5")
-    how |= {"threads": threads}
+    how |= {"threads": threads, "exif_orientation": exif_orientation}
     embeddings = facebench.embed(source, pack, path, **how, **options)
     rows, dim = embeddings.values.shape
     counts = Counter(facebench.io.SampleStatus(status).name for status in embeddings.status)

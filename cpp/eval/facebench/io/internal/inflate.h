@@ -1,6 +1,6 @@
 #pragma once
 
-// The zlib streams inside of files of several kinds; for this floor's sources only.
+// The zlib streams inside of files of several kinds.
 
 #include <cstddef>
 #include <span>

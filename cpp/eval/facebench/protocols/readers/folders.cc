@@ -112,9 +112,11 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
       }
     }
     for (auto& [person, files] : people) std::ranges::sort(files);
+    // Where they are half of the files, the numbers may be of another data set.
     if (others > 0)
-      set.notes.push_back(
-          fmt::format("{} files in the folders are not JPEG, PNG or PNM, passed over.", others));
+      (others >= images ? set.warnings : set.notes)
+          .push_back(fmt::format("{} of {} files in the folders are no {}, passed over.", others,
+                                 others + images, known_image_formats()));
     if (deeper > 0)
       set.notes.push_back(
           fmt::format("{} folders lie inside of people's folders, passed over.", deeper));
