@@ -47,6 +47,8 @@ void bind_judgements(py::module_& m) {
         return json_to_python(claim_json(check_claim(printed, protocol, options, against)));
       },
       py::arg("printed"), py::arg("protocol"), py::arg("options"), py::arg("against"));
+  m.def("condition_difference", &condition_difference, py::arg("name"), py::arg("recorded"),
+        py::arg("published"));
   m.def(
       "against",
       [](const std::vector<std::filesystem::path>& folders, const std::string& publication,

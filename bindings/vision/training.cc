@@ -294,7 +294,12 @@ void bind_training_runs(py::module_& m) {
             return result;
           },
           "Of each learned tensor what its rate is multiplied by, and its decay.")
-      .def("save", &TrainingLoop::save, py::arg("model"), "Writes the model file.");
+      .def(
+          "save",
+          [](const TrainingLoop& loop, const std::filesystem::path& model,
+             const py::object& trained_by) { loop.save(model, json_from_python(trained_by)); },
+          py::arg("model"), py::arg("trained_by") = py::none(),
+          "Writes the model file, which says by what it was trained: engine, device, versions.");
   py::class_<MemoryReuse>(m, "MemoryReuse", "See facebench.training.reuse_memory.")
       .def(py::init<>());
   m.def("training_views",

@@ -97,7 +97,8 @@ def fit(
         for name, value in read_safetensors(end)[0].items():
             tensors[name].numpy()[...] = value
     out.mkdir(parents=True, exist_ok=True)
-    loop.save(out / "model.safetensors")
+    by = {"engine": engine, "own": own, "device": device.partition(":")[0], "versions": versions}
+    loop.save(out / "model.safetensors", by)
     last = losses[-round(loop.iterations_per_epoch) :]
     return {
         "model": out / "model.safetensors",

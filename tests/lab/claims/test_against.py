@@ -99,8 +99,13 @@ def test_only_the_same_system_under_the_same_measure_is_compared(run):
         "network is resnet50, not vgg16",
         "training is resnet50.pytorch, not vgg16.pytorch",
     }
-    framework = claims.against(run, stated=SYSTEM | {"framework": "pytorch"})["same"]
-    assert framework == found["same"]
+    # The framework narrows the choice; Keras on TensorFlow is TensorFlow.
+    assert found["same"][0]["unchecked"] == ["framework", "test_people"]
+    found = claims.against(run, stated=SYSTEM | {"framework": "pytorch"})["same"]
+    assert places(found) == [("table-3", "ResNet-50")] and found[0]["unchecked"] == ["test_people"]
+    theirs = SYSTEM | {"network": "resnet50_slim", "training": "resnet50.tensorflow"}
+    found = claims.against(run, stated=theirs | {"framework": "keras-tensorflow-tape"})["same"]
+    assert places(found) == [("table-5", "ResNet-50")]
 
 
 def test_what_is_not_known_does_not_match(run, edit):
@@ -298,7 +303,7 @@ TRAINED = {
     "changed": [],
     "loss": "softmax",
     "training_set": {"name": "webface"},
-    "engine": "facebench",
+    "engine": "pytorch",
 }
 PREPARED = {k: SYSTEM[k] for k in ("detector", "crop", "flip")}
 
@@ -321,10 +326,18 @@ def trained(run, seal):
 def test_the_training_is_read_from_the_models_file(trained):
     found = claims.against(trained(), stated=PREPARED)
     assert places(found["same"]) == [("table-3", "ResNet-50")]
-    found = claims.against(trained(recipe="resnet50.section_4_4"), stated=PREPARED)
-    assert places(found["same"]) == [("table-14", "WebFace")]
+    removed = {"name": "webface", "removed": {"people": 393}}
+    run = trained(recipe="resnet50.section_4_4", training_set=removed)
+    assert places(claims.against(run, stated=PREPARED)["same"]) == [("table-14", "WebFace")]
+    # The paper removed people of the test sets in section 4.4 alone.
+    run = trained(training_set=removed)
+    first = claims.against(run, stated=PREPARED)["other_systems"][0]
+    assert first["differs"] == ["test_people is removed, not kept"]
     run = trained(changed=["optimizer.lr"])
     first = claims.against(run, stated=PREPARED)["other_systems"][0]
+    assert first["differs"] == ["training is resnet50.pytorch, changed, not resnet50.pytorch"]
+    # What was left to the framework is not the recipe's either.
+    first = claims.against(trained(own=["schedule"]), stated=PREPARED)["other_systems"][0]
     assert first["differs"] == ["training is resnet50.pytorch, changed, not resnet50.pytorch"]
     # A name of a file is not that of a data set; the loss is what it is.
     run = trained(training_set={"name": "casia112"})
@@ -333,6 +346,75 @@ def test_the_training_is_read_from_the_models_file(trained):
     assert places(claims.against(run, stated=named)["same"]) == [("table-3", "ResNet-50")]
     with pytest.raises(ValueError, match=r"loss 'arcface' is stated, but .* made with 'softmax'"):
         claims.against(run, stated=PREPARED | {"loss": "arcface"})
+
+
+@pytest.mark.parametrize(
+    ("engine", "recipe", "network", "table", "differs"),
+    [
+        ("facebench", "resnet50.caffe", "resnet50_v1", "table-4",
+         ["framework: caffe is imitated by facebench"]),
+        ("facebench", "resnet50.pytorch", "resnet50", "table-3",
+         ["framework: pytorch is imitated by facebench"]),
+        ("pytorch", "resnet50.tensorflow", "resnet50_slim", "table-5",
+         ["framework is pytorch, not tensorflow"]),
+        ("keras-jax", "resnet50.tensorflow", "resnet50_slim", "table-5",
+         ["framework is keras-jax, not tensorflow"]),
+        ("keras-tensorflow", "resnet50.tensorflow", "resnet50_slim", "table-5", []),
+        ("keras-tensorflow-tape", "resnet50.tensorflow", "resnet50_slim", "table-5", []),
+        ("pytorch", "resnet50.pytorch", "resnet50", "table-3", []),
+    ],
+)  # fmt: skip
+def test_an_imitation_is_not_the_framework(trained, seal, engine, recipe, network, table, differs):
+    run = trained(engine=engine, recipe=recipe)
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["content"]["embeddings"]["manifest"]["model"]["network"] = network
+    (run / "run.json").write_text(json.dumps(manifest))
+    seal(run)
+    found = claims.against(run, stated=PREPARED)
+    values = found["same"] + found["other_systems"]
+    (here,) = [v for v in values if (v["table"], v["row"]) == (table, "ResNet-50")]
+    assert here["differs"] == differs
+    assert (here in found["same"]) is not bool(differs)
+
+
+@pytest.mark.parametrize(
+    ("stated", "recorded"),
+    [
+        ({"framework": "caffe"}, {"engine": "facebench"}),
+        ({"framework": "tensorflow"}, {"engine": "pytorch"}),
+        ({"training": "resnet50.section_4_4"}, {}),
+        ({"training": "resnet50.pytorch"}, {"changed": ["training.batch"]}),
+        ({"training_set": "vggface2"}, {}),
+        ({"test_people": "removed"}, {}),
+        ({"test_people": "kept"}, {"training_set": {"name": "p", "removed": {"people": 2}}}),
+        ({"device": "Titan Xp"}, {"device": "cpu"}),
+        ({"loss": "cosface"}, {}),
+        ({"network": "vgg16"}, {}),
+        ({"detector": "given"}, {}),
+        ({"crop": "arcface112"}, {}),
+        ({"flip": "sum"}, {}),
+    ],
+)
+def test_a_statement_against_a_record_is_refused(trained, seal, stated, recorded):
+    run = trained(**recorded)
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["content"]["embeddings"]["manifest"]["extract"] = {"flip": "none"}
+    prepared = {"detector": {"detector": "mtcnn"}, "crop": {"name": "paper"}}
+    manifest["content"]["preparation"] = prepared
+    (run / "run.json").write_text(json.dumps(manifest))
+    seal(run)
+    ((name, value),) = stated.items()
+    with pytest.raises(ValueError, match=f"{name} '{value}' is stated, but .* was made with '"):
+        claims.against(run, stated=stated)
+
+
+def test_what_a_record_does_not_name_may_be_stated(trained):
+    """One's own recipe and file are called anything; every card is "cuda"."""
+    run = trained(recipe="mine", training_set={"name": "casia112"}, device="cuda")
+    stated = {"training": "resnet50.pytorch", "training_set": "webface", "device": "Titan Xp"}
+    assert places(claims.against(run, stated=PREPARED | stated)["same"]) == [
+        ("table-3", "ResNet-50")
+    ]
 
 
 def test_one_run_may_be_stated_otherwise(run, tmp_path):

@@ -25,36 +25,74 @@ struct RunFacts {
   std::string other_data;  // why its data is not the paper's; "" = nothing is known against it
 };
 
-// The conditions that a manifest holds, and where. A caller may call a training otherwise: a name
-// of a file is not that of a data set.
+// The conditions that a manifest holds, and where.
 struct RecordedCondition {
   const char* name;
   const char* place;
-  bool may_be_restated = false;
 };
 constexpr RecordedCondition kRecorded[] = {
     {"network", "/embeddings/manifest/model/network"},
     {"loss", "/embeddings/manifest/model/training/loss"},
-    {"training_set", "/embeddings/manifest/model/training/training_set/name", true},
-    {"training", "/embeddings/manifest/model/training/recipe", true},
+    {"training_set", "/embeddings/manifest/model/training/training_set/name"},
+    {"training", "/embeddings/manifest/model/training/recipe"},
+    {"framework", "/embeddings/manifest/model/training/engine"},
+    {"device", "/embeddings/manifest/model/training/device"},
+    {"test_people", ""},
     {"detector", "/preparation/detector/detector"},
     {"crop", "/preparation/crop/name"},
     {"flip", "/embeddings/manifest/extract/flip"},
     {"fusion", "/options/fusion"},
     {"tar_at_far", "/options/tar_at_far_convention"}};
 
-// Whether two words for a condition mean the same: a script's fusion is its switches.
+// The framework of an engine that trained: "keras-tensorflow-tape" is TensorFlow.
+std::string framework_of(const std::string& engine) {
+  for (const char* framework : {"tensorflow", "jax", "pytorch"})
+    if (engine.starts_with(fmt::format("keras-{}", framework))) return framework;
+  return engine;
+}
+
+// Whether two words for a condition mean the same: a script's fusion is its switches, and every
+// card is "cuda".
 bool same_condition(std::string_view name, const std::string& a, const std::string& b) {
-  if (a == b || name != "fusion") return a == b;
+  if (a == b) return true;
+  if (name == "framework") return framework_of(a) == framework_of(b);
+  if (name == "device") return (a == "cpu") == (b == "cpu") && (a == "cuda" || b == "cuda");
+  if (name != "fusion") return false;
   const TemplateFusion* one = template_fusions().find(a);
   const TemplateFusion* other = template_fusions().find(b);
   return one && other && one->unit_samples == other->unit_samples && one->medium == other->medium &&
          one->detector_scores == other->detector_scores;
 }
 
-bool changed_training(const Json& content) {
-  const Json::json_pointer changed("/embeddings/manifest/model/training/changed");
-  return content.contains(changed) && !content.at(changed).empty();
+constexpr std::string_view kChanged = ", changed";
+
+// What a manifest says of a condition; "" where it says nothing.
+std::string recorded_condition(const Json& content, const RecordedCondition& condition) {
+  std::string recorded = text_at(content, condition.place);
+  const Json::json_pointer training("/embeddings/manifest/model/training");
+  if (!content.contains(training)) return recorded;
+  const Json& record = content.at(training);
+  const std::string_view name = condition.name;
+  if (name == "training" && !recorded.empty())
+    for (const char* part : {"changed", "own"})  // settings, or parts left to the framework
+      if (record.contains(part) && !record.at(part).empty()) return recorded.append(kChanged);
+  const auto set = record.find("training_set");
+  if (name == "test_people" && set != record.end() && set->is_object())
+    return set->contains("removed") ? "removed" : "kept";
+  return recorded;
+}
+
+// Whether a caller may call a recorded condition otherwise: the name of a file is not that of a
+// data set, and that of one's own recipe is anything; unless the publication knows that name.
+bool may_be_restated(std::string_view name, std::string recorded, const Publication& publication) {
+  if (name != "training_set" && name != "training") return false;
+  if (recorded.ends_with(kChanged)) recorded.resize(recorded.size() - kChanged.size());
+  for (const PublishedTable& table : publication.tables)
+    for (const PublishedRow& row : table.rows)
+      if (const std::string* known = find_condition(row.conditions, name);
+          known && *known == recorded)
+        return false;
+  return true;
 }
 
 // What is stated of the runs of a title: of all runs, then of these.
@@ -81,15 +119,16 @@ void check_stated(const Conditions& stated, const std::vector<std::string>& titl
   }
 }
 
-RunFacts facts_of(const Run& run, const std::string& title, const Conditions& stated) {
+RunFacts facts_of(const Run& run, const std::string& title, const Conditions& stated,
+                  const Publication& publication) {
   const Json& content = run.manifest.content;
   RunFacts facts{run.metrics.at("protocol").at("id"), title, stated, ""};
-  for (const auto& [name, place, may_be_restated] : kRecorded) {
-    std::string recorded = text_at(content, place);
+  for (const RecordedCondition& condition : kRecorded) {
+    const std::string recorded = recorded_condition(content, condition), name = condition.name;
     if (recorded.empty()) continue;
-    if (name == std::string_view("training") && changed_training(content)) recorded += ", changed";
     const std::string* stated_value = find_condition(stated, name);
-    if (stated_value && !may_be_restated && !same_condition(name, *stated_value, recorded))
+    if (stated_value && !condition_difference(name, *stated_value, recorded).empty() &&
+        !may_be_restated(name, recorded, publication))
       throw std::invalid_argument(fmt::format("{} '{}' is stated, but {} was made with '{}'", name,
                                               *stated_value, run.folder.string(), recorded));
     if (!stated_value) facts.conditions.emplace_back(name, recorded);
@@ -107,10 +146,12 @@ void compare_conditions(const RunFacts& run, AgainstMatch& m) {
   for (const auto& [name, published] : printed) {
     const std::string* recorded = find_condition(run.conditions, name);
     const ConditionName& condition = condition_names().at(name);
-    if (recorded && !same_condition(name, *recorded, published))
-      m.differs.push_back(fmt::format("{} is {}, not {}", name, *recorded, published));
-    else if (!recorded && (condition.identity || condition.preparation))
-      m.unknown.push_back(name);
+    const std::string difference =
+        recorded ? condition_difference(name, *recorded, published) : std::string();
+    if (!difference.empty())
+      m.differs.push_back(difference);
+    else if (!recorded)
+      (condition.identity || condition.preparation ? m.unknown : m.unchecked).push_back(name);
   }
   for (const ConditionName& c : condition_names().entries())
     if (c.identity && !find_condition(printed, c.name))
@@ -123,7 +164,7 @@ MeasureAddress address_of(const ReportTable::Row& row) {
 
 AgainstMatch match(const ReportTable& table, std::size_t row, std::size_t column,
                    const PublishedValue& value, const RunFacts& run) {
-  AgainstMatch m{row, column, value, {}, {}, 0, ""};
+  AgainstMatch m{row, column, value, {}, {}, {}, 0, ""};
   compare_conditions(run, m);
   const ReportTable::Cell& cell = table.rows[row].cells[column];
   const double scale = published_units().at(value.column->unit).scale;
@@ -157,6 +198,14 @@ std::string published_source(const PublishedValue& value) {
 
 }  // namespace
 
+std::string condition_difference(const std::string& name, const std::string& recorded,
+                                 const std::string& published) {
+  if (same_condition(name, recorded, published)) return "";
+  if (name == "framework" && recorded == "facebench")
+    return fmt::format("framework: {} is imitated by facebench", published);
+  return fmt::format("{} is {}, not {}", name, recorded, published);
+}
+
 Against compare_with_published(std::span<const Run> runs,
                                std::shared_ptr<const Publication> publication,
                                const Conditions& stated, std::vector<std::string> titles) {
@@ -168,7 +217,7 @@ Against compare_with_published(std::span<const Run> runs,
   a.table = make_table(runs, titles);
   std::vector<RunFacts> facts;
   for (std::size_t i = 0; i < runs.size(); ++i)
-    facts.push_back(facts_of(runs[i], titles[i], stated_of(titles[i], stated)));
+    facts.push_back(facts_of(runs[i], titles[i], stated_of(titles[i], stated), *a.publication));
 
   const std::vector<PublishedValue> values = published_values(*a.publication);
   std::vector<bool> measured(values.size(), false);
@@ -222,6 +271,7 @@ Json against_json(const Against& a) {
     json["published_lies"] = m.lies;
     json["differs"] = m.differs;
     json["unknown"] = m.unknown;
+    json["unchecked"] = m.unchecked;
     for (const std::string& name : m.unknown)
       json["differs"].push_back(fmt::format("{} is not known of the run", name));
     return json;

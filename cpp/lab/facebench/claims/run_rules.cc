@@ -21,9 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_empty(const Json& v) {
-  return v.is_null() || v == false || v == 0 || v == "" || (v.is_structured() && v.empty());
-}
+// 0 and false are values: something that is recorded.
+bool is_empty(const Json& v) { return v.is_null() || v == "" || (v.is_structured() && v.empty()); }
 
 std::string text_of(const Json& value) { return shortened(value, std::string::npos); }
 
@@ -31,6 +30,8 @@ std::string text_of(const Json& value) { return shortened(value, std::string::np
 struct ValueTest {
   std::string name, doc;
   std::function<bool(const Json& value, const Json& expected)> passes;
+  // Whether it forbids: a list that is recorded and has no entry has nothing that is forbidden.
+  bool forbids = false;
 };
 const Table<ValueTest>& value_tests() {
   static const Table<ValueTest> table(
@@ -46,9 +47,11 @@ const Table<ValueTest>& value_tests() {
         [](const Json& v, const Json& expected) { return !v.is_null() == expected; }},
        {"empty", "empty has to be",
         [](const Json& v, const Json& expected) { return is_empty(v) == expected; }},
-       {"lacks", "must not contain", [](const Json& v, const Json& expected) {
+       {"lacks", "must not contain",
+        [](const Json& v, const Json& expected) {
           return text_of(v).find(text_of(expected)) == std::string::npos;
-        }}});
+        },
+        true}});
   return table;
 }
 
@@ -79,6 +82,20 @@ Places values_at(const Json& data, const std::string& place) {
   return places;
 }
 
+// The list or table that `place` asks every entry of, where it is recorded and has none; else "".
+std::string without_entries(const Json& data, const std::string& place) {
+  for (std::size_t at = place.find("/*"); at != std::string::npos; at = place.find("/*", at + 1)) {
+    if (at + 2 < place.size() && place[at + 2] != '/') continue;
+    const std::string holder = place.substr(0, at);
+    const Places found = values_at(data, holder);
+    const auto has_none = [](const auto& p) {
+      return p.second.is_structured() && p.second.empty();
+    };
+    if (!found.empty() && std::ranges::all_of(found, has_none)) return holder;
+  }
+  return "";
+}
+
 // A value in a sentence.
 std::string in_brief(const Json& value) { return shortened(value, 90); }
 
@@ -87,6 +104,9 @@ using Finding = std::pair<bool, std::string>;
 Finding apply_value(const RunRule& rule, const Json& data) {
   const ValueTest& test = value_tests().at(rule.test);
   Places places = values_at(data, rule.value);
+  if (const std::string holder = without_entries(data, rule.value);
+      places.empty() && test.forbids && !holder.empty())
+    return {true, fmt::format("{} has no entry", holder)};
   if (places.empty() && rule.test != "present" && rule.test != "empty")
     return {false, fmt::format("{} is not recorded", rule.value)};
   if (places.empty()) places.emplace_back(rule.value, nullptr);
@@ -179,7 +199,7 @@ std::vector<RuleResult> check_run(const fs::path& folder, const RunRules& rules,
     Finding finding;
     if (!rule.unless.empty() &&
         std::ranges::any_of(values_at(data, rule.unless),
-                            [](const auto& v) { return !is_empty(v.second); }))
+                            [](const auto& v) { return !v.second.is_null(); }))
       finding = {true, fmt::format("does not apply: {} is there", rule.unless)};
     else if (!rule.file.empty())
       finding = apply_file(rule, folder);

@@ -21,7 +21,7 @@ struct RunRule {
   std::string value;
   std::string test;       // of the value: is, one_of, at_least, at_most, present, empty, lacks
   Json expected;          // what the test compares with
-  std::string unless;     // a place: the rule does not apply where something is there
+  std::string unless;     // a place: the rule does not apply where something other than null is
   std::string file;       // a name with * and ?, of a file in the run folder
   bool verified = false;  // every file and input has its hash, and the numbers come out again
 };

@@ -102,8 +102,12 @@ class Trainer {
     identity_ = training_identity(recipe, data, classes_, options, callbacks, communicator.size(),
                                   threads, device);
     training_run_ = sha256_hex(canonical_json(identity_));
-    learner_.network().set_training(training_run_,
-                                    training_record(recipe, data, classes_, callbacks, identity_));
+    learner_.network().set_training(
+        training_run_,
+        training_record(recipe, data, classes_, callbacks, identity_["data"].get<std::string>(),
+                        {{"engine", "facebench"},
+                         {"device", identity_["device"]},
+                         {"torch", identity_["torch"]}}));
   }
 
   // Every process starts with what rank 0 reads from the file, or without one with its fresh

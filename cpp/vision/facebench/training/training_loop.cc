@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "facebench/training/internal/training_record.h"
 #include "facebench/training/schedule.h"
 
 namespace facebench {
@@ -54,6 +55,13 @@ std::map<std::string, ParameterRule> TrainingLoop::rules() const {
     result["head." + p.name] = parameter_rule(
         recipe_.optimizer, p.tensor.dim() <= 1 ? ParameterKind::bias : ParameterKind::weight);
   return result;
+}
+
+void TrainingLoop::save(const std::filesystem::path& model, const Json& trained_by) const {
+  if (!trained_by.is_null())
+    learner_.network().set_training("", training_record(recipe_, data_.set, classes_, {},
+                                                        training_set_hash(data_.set), trained_by));
+  learner_.snapshot()->save(model);
 }
 
 std::vector<NamedTensor> TrainingLoop::tensors() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "facebench/io/json.h"
 #include "facebench/training/batch_loader.h"
 #include "facebench/training/learner.h"
 #include "facebench/training/recipe.h"
@@ -42,7 +43,9 @@ class TrainingLoop {
   std::vector<NamedTensor> tensors() const;
   // Of those that are learned.
   std::map<std::string, ParameterRule> rules() const;
-  void save(const std::filesystem::path& model) const { learner_.snapshot()->save(model); }
+  // `trained_by`: what the model file says of who trained: {"engine", "device", "own", versions};
+  // null: nothing.
+  void save(const std::filesystem::path& model, const Json& trained_by = nullptr) const;
 
  private:
   Recipe recipe_;

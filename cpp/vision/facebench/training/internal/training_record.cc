@@ -74,20 +74,20 @@ Json training_identity(const Recipe& recipe, const TrainingSet& data,
 }
 
 Json training_record(const Recipe& recipe, const TrainingSet& data, const TrainingClasses& classes,
-                     const TrainCallbacks& callbacks, const Json& identity) {
+                     const TrainCallbacks& callbacks, const std::string& data_sha256,
+                     const Json& trained_by) {
   Json set = {{"images", classes.samples.size()},
               {"people", classes.count},
-              {"sha256", identity["data"]},
+              {"sha256", data_sha256},
               {"content", data.content_hash}};
   if (!data.name.empty()) set["name"] = data.name;
   if (!data.excluded.is_null()) set["removed"] = data.excluded;
-  return {{"recipe", recipe.id},
-          {"changed", changed_settings(recipe)},
-          {"loss", callbacks.loss ? callbacks.loss->description : Json(recipe.loss)},
-          {"training_set", std::move(set)},
-          {"engine", "facebench"},
-          {"device", identity["device"]},
-          {"torch", TORCH_VERSION}};
+  Json record = {{"recipe", recipe.id},
+                 {"changed", changed_settings(recipe)},
+                 {"loss", callbacks.loss ? callbacks.loss->description : Json(recipe.loss)},
+                 {"training_set", std::move(set)}};
+  record.update(trained_by);
+  return record;
 }
 
 Json trained_content(const TrainingSet& data) {

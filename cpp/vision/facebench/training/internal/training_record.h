@@ -12,9 +12,11 @@ Json training_identity(const Recipe& recipe, const TrainingSet& data,
                        const TrainCallbacks& callbacks, int processes, int threads,
                        at::Device device);
 
-// What the model file says of the training with this identity.
+// What the model file says of a training. `trained_by`: {"engine", "device" ("cpu", "cuda"), the
+// engine's versions}.
 Json training_record(const Recipe& recipe, const TrainingSet& data, const TrainingClasses& classes,
-                     const TrainCallbacks& callbacks, const Json& identity);
+                     const TrainCallbacks& callbacks, const std::string& data_sha256,
+                     const Json& trained_by);
 
 // What the manifest says of the images and people of a pack that were trained on, so that a run can
 // tell whether it tests on them; nothing of another source.
