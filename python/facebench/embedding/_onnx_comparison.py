@@ -16,8 +16,8 @@ IMAGES = 3
 # Of the largest number of a row. What kernels round otherwise is below 1e-5; float16 has 11 bits.
 LIMIT = {np.dtype("<f4"): 1e-4, np.dtype("<f2"): 2e-2}
 # Beyond these a file is not run here: multiply-adds, and numbers of all layers, of an image.
-MOST_WORK = 1 << 40
-MOST_VALUES = 1 << 29
+MOST_WORK = 1 << 37
+MOST_VALUES = 1 << 28
 MOST_BYTES = 1_900_000_000  # of a message
 
 _TYPES = {

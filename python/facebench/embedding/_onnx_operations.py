@@ -143,7 +143,7 @@ class Operations:
         if op in ("conv", "linear"):
             self.work += math.prod(shape) * math.prod(np.shape(tensors["weight"])[1:])
         elif options and "kernel" in options:
-            self.work += math.prod(shape) * math.prod(options["kernel"])
+            self.work += 16 * math.prod(shape) * math.prod(options["kernel"])  # which take longer
         stems = [n[:-7] for n in self.node.inputs if n.endswith(".weight")]
         name = stems[0] if stems and stems[0] not in self.names else f"{op}_{len(self.nodes)}"
         self.names.add(name)

@@ -163,13 +163,14 @@ class TorchEmbedder(_NetworkEmbedder):
 
     def _check_size(self, height, width) -> None:
         """A UserWarning, once, where the module says that its images are of another size."""
-        said, self._said = self._said, None
+        said = self._said
         if said is not None and said.size not in ((0, 0), (height, width)):
             warnings.warn(
                 f"{self._title}: its {said.where} says {said.size[0]} x {said.size[1]} pixels, the "
                 f"crops are {height} x {width} (height x width). Crop to its size (--crop-size)",
                 stacklevel=2,
             )
+        self._said = None
 
 
 def _numbers(output) -> int:
