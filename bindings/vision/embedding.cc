@@ -53,6 +53,7 @@ class PythonModel : public BatchModel {
     try {
       return function_(batch);
     } catch (const py::error_already_set& e) {
+      if (e.matches(PyExc_KeyboardInterrupt)) throw Cancelled();
       const py::dict modules = py::module_::import("sys").attr("modules");
       if (!modules.contains("torch") || !e.matches(modules["torch"].attr("OutOfMemoryError")))
         throw;
@@ -174,13 +175,18 @@ void bind_imported_model(py::module_& m) {
 }
 
 void bind_batch_model(py::module_& m) {
+  py::class_<BatchFindings, std::shared_ptr<BatchFindings>>(
+      m, "BatchFindings",
+      "Whether a model's rows depend on their batch, as extract() found it out.")
+      .def(py::init<>());
   py::class_<BatchModel>(m, "BatchModel", "A model as the extractor sees it.");
   py::class_<PythonModel, BatchModel>(m, "PythonModel", "A callable, batch in, batch out.")
       .def(py::init([](py::function function, const std::string& name, const ModelOptions& options,
                        int height, int width, bool raw_bytes, bool prepared,
                        const py::dict& description, const std::filesystem::path& file,
                        const std::string& sha256, const std::string& device,
-                       const std::string& precision, const py::object& device_facts) {
+                       const std::string& precision, const py::object& device_facts,
+                       double row_tolerance, std::shared_ptr<BatchFindings> findings) {
              BatchModelInfo info;
              info.name = name;
              info.options = options;
@@ -193,13 +199,16 @@ void bind_batch_model(py::module_& m) {
              info.device = device;
              info.precision = precision;
              info.device_facts = json_from_python(device_facts);
+             info.row_tolerance = row_tolerance;
+             if (findings) info.findings = std::move(findings);
              return std::make_unique<PythonModel>(std::move(info), std::move(function));
            }),
            py::arg("function"), py::kw_only(), py::arg("name"), py::arg("options"),
            py::arg("height") = 0, py::arg("width") = 0, py::arg("raw_bytes") = false,
            py::arg("prepared") = false, py::arg("description"), py::arg("file") = "",
            py::arg("sha256") = "", py::arg("device") = "cpu", py::arg("precision") = "float32",
-           py::arg("device_facts") = py::none());
+           py::arg("device_facts") = py::none(), py::arg("row_tolerance") = 1e-3,
+           py::arg("findings") = py::none());
 }
 
 template <class AnyModel>

@@ -18,9 +18,10 @@ def has_cuda() -> bool:
 
 
 def session(path, options, card: int | None = None, tf32: bool = False):
-    """An ``InferenceSession`` on the processor, or on the card of that number. There it multiplies
-    float32, or what ``tf32`` leaves of it, with the kernels that cuDNN's heuristics name: it
-    searches for none. RuntimeError where onnxruntime would fall back to the processor."""
+    """An ``InferenceSession`` of a file, or of its bytes, on the processor, or on the card of that
+    number. There it multiplies float32, or what ``tf32`` leaves of it, with the kernels that
+    cuDNN's heuristics name: it searches for none. RuntimeError where onnxruntime would fall back to
+    the processor."""
     import onnxruntime
 
     providers: list = ["CPUExecutionProvider"]
@@ -29,7 +30,10 @@ def session(path, options, card: int | None = None, tf32: bool = False):
         exact = {"use_tf32": int(tf32), "cudnn_conv_algo_search": "HEURISTIC"}
         providers = [(CUDA, {"device_id": card, **exact})]
     inference = onnxruntime.InferenceSession(
-        str(path), options, providers=providers, enable_fallback=False
+        path if isinstance(path, bytes) else str(path),
+        options,
+        providers=providers,
+        enable_fallback=False,
     )
     if card is not None and inference.get_providers()[0] != CUDA:
         raise RuntimeError(

@@ -98,6 +98,7 @@ def embed(
     mean=None,
     std=None,
     color=None,
+    output=None,
     shard="",
     workers=None,
     shards=16,
@@ -109,11 +110,12 @@ def embed(
     """Embed every face of a pack, or of an archive of crops; an `EmbeddingSet`, written to ``out``
     where given.
 
-    ``model``, ``mean``, ``std``, ``color``: as for `run`. ``pack``: its path, or an opened one; or
-    a folder of photographs, which need not be sorted by people: each is detected and cropped as the
-    model says, and named by its path below the folder. ``options`` are fields of `ExtractOptions`:
-    flip, normalization, micro_batch, precision, device, executor. ``exif_orientation``: turn the
-    photographs of a folder as their Exif tags ask; a UserWarning counts those that were not.
+    ``model``, ``mean``, ``std``, ``color``, ``output``: as for `run`. ``pack``: its path, or an
+    opened one; or a folder of photographs, which need not be sorted by people: each is detected and
+    cropped as the model says, and named by its path below the folder. ``options`` are fields of
+    `ExtractOptions`: flip, normalization, micro_batch, precision, device, executor.
+    ``exif_orientation``: turn the photographs of a folder as their Exif tags ask; a UserWarning
+    counts those that were not.
 
     ``shard``: "3/16" embeds the third of sixteen parts of a pack or archive;
     `facebench.embedding.merge_shards` joins them. ``workers``, any `concurrent.futures.Executor`,
@@ -127,10 +129,11 @@ def embed(
             "exif_orientation: is of a folder of photographs; a pack was made with or without it"
         )
     if workers is not None:
-        asked = {"mean": mean, "std": std, "color": color, **options}
+        asked = {"mean": mean, "std": std, "color": color, "output": output, **options}
         return _embed_shared(model, pack, out, asked, shards, workers, threads)
     extract = full.ExtractOptions(**options)
-    embedder = embedding.load_embedder(model, extract, mean=mean, std=std, color=color)
+    pixels = {"mean": mean, "std": std, "color": color, "output": output}
+    embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     source = pack
     if isinstance(pack, (str, os.PathLike)):
@@ -171,6 +174,7 @@ def run(
     mean=None,
     std=None,
     color=None,
+    output=None,
     command="",
     threads=0,
     progress=None,
@@ -182,7 +186,8 @@ def run(
     on the same data set: ``out`` then holds a run folder for each, and the result is a dict by
     name. ``model``: a model file of ours, an ``.onnx`` file, ``"module:function"``, ``"dlib"`` or a
     callable (see `facebench.embedding.load_embedder`, `facebench.embedding.Embedder`). ``mean``,
-    ``std``, ``color``: of its pixels, where the model does not say it itself. ``out``: the
+    ``std``, ``color``: of its pixels, where the model does not say it itself; ``output``: which of
+    an ``.onnx`` file's outputs is the embedding. ``out``: the
     run folder; left out, no file is kept.
 
     ``options`` are fields of `RunRequest`. ``root``: the data set as its authors distribute it, or
@@ -213,7 +218,8 @@ def run(
     """
     request = RunRequest(**options)
     several = _by_name(protocol) if isinstance(protocol, list | tuple) else {}
-    model = _foreign.ready_model(model, request, mean=mean, std=std, color=color)
+    pixels = {"mean": mean, "std": std, "color": color, "output": output}
+    model = _foreign.ready_model(model, request, **pixels)
     how = {"model": model, "command": command, "threads": threads, "progress": progress}
     if several:
         places = {n: None if out is None else Path(out) / n for n in several}

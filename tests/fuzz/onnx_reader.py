@@ -17,7 +17,7 @@ import traceback
 from pathlib import Path
 
 from facebench.core import Error
-from facebench.embedding import _onnx_file, _onnx_import, _onnx_operations
+from facebench.embedding import _onnx_file, _onnx_import, _onnx_operations, _stated_pixels
 
 SEEDS = Path(__file__).parent / "seeds/onnx"
 LARGEST = 1 << 16
@@ -30,6 +30,7 @@ def read(data: bytes, path: Path) -> bool:
     path.write_bytes(data)
     try:
         _onnx_file.hashes_beside(path)
+        _stated_pixels.graph_pixels(path)
         _onnx_import.read(path, height=8, width=8)
     except Error as e:
         length = len(str(e).replace(str(path), ""))

@@ -108,6 +108,7 @@ def diagnose(
         "wrong": [_cost(factor, search.start, best, t) for factor, t in search.costs(best)],
         "refused": refused | search.refused,
         "untried": development.crops_of_others(),
+        "batch_dependence": network.batch_dependence,
         "notes": [*_notes(development, spec, limit, best.setting.color)],
         "commands": settings.command(best.setting, *names, network.own_arithmetic, network.is_ours),
     }

@@ -11,6 +11,7 @@ from facebench._torch import full
 from facebench.core import Error
 from facebench.diagnosis.settings import CROPS, WHOLE, Scale, Setting
 from facebench.embedding import _foreign
+from facebench.embedding._network_embedder import _name, _NetworkEmbedder
 from facebench.io import SampleStatus
 
 # The part of a data set that was made for choosing, by the protocols that report on the rest.
@@ -115,12 +116,11 @@ class Network:
         except Error:  # an ONNX file of one channel?
             self._model = embedding.load_embedder(model, color="gray")
         self.is_ours = isinstance(self._model, full.Model)
-        self.own_arithmetic = not (
-            self.is_ours or isinstance(self._model, _foreign._NetworkEmbedder)
-        )
-        self.title = str(model) if isinstance(model, (str, Path)) else _foreign._name(model)
+        self.own_arithmetic = not (self.is_ours or isinstance(self._model, _NetworkEmbedder))
+        self.title = str(model) if isinstance(model, (str, Path)) else _name(model)
         o = self._options = full.ModelOptions() if self.own_arithmetic else self._own_options()
         self.assumed = [] if self.own_arithmetic or self.is_ours else list(self._model._assumed)
+        self.batch_dependence = ""  # what was found of it while it embedded
         self._prepared, self.size = _foreign.preparation_of(self._model)
         self.gray = o.color == "gray"
 
@@ -154,16 +154,20 @@ class Network:
         how = {"threads": threads, "progress": False}
         if self.own_arithmetic:
             turned = crops[..., ::-1] if setting.color == "bgr" else crops
-            return embedding.extract(self._model, turned, plain, **how).values
+            return self._told(embedding.extract(self._model, turned, plain, **how))
         before = self._own_options()
         options = full.ModelOptions(**before.to_dict())
         options.color = setting.color
         options.mean, options.std = setting.scale.pixels(setting.color).values()
         try:
             self._set_options(options)
-            return embedding.extract(self._model, crops, plain, **how).values
+            return self._told(embedding.extract(self._model, crops, plain, **how))
         finally:
             self._set_options(before)
+
+    def _told(self, embeddings):
+        self.batch_dependence = embeddings.manifest.get("batch_dependence", "")
+        return embeddings.values
 
     def _set_options(self, options):
         if self.is_ours:

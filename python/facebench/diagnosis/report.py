@@ -27,7 +27,8 @@ class Diagnosis(Report):
     cannot be tried); ``tried``: every setting with AUC, d' and how far it is behind the best, each
     with its interval, and whether it is ``equal``: not to be told apart from the best. ``wrong``:
     what each factor of the given setting costs; ``commands``: the lines to type; ``untried``: the
-    crops that are defined by points of another detector.
+    crops that are defined by points of another detector; ``batch_dependence``: what is wrong where
+    an image's embedding depends on the other images of its batch, or "".
     """
 
     def _title(self):
@@ -44,11 +45,20 @@ class Diagnosis(Report):
 
     def _verdict(self):
         best, as_given = self.best, self.given
+        if self.batch_dependence:
+            yield text(
+                Strong(self.batch_dependence),
+                " Elsewhere, where images go through together, its number is another one with each "
+                "size and order of batches, whatever the weights.",
+            )
         where = f"{self.comparisons} comparisons of {self.part} ({self.seconds / 60:.1f} minutes)"
         if self.verdict == "near chance":
+            why = "untrained, or its weights are not those of this network"
+            if self.batch_dependence:
+                why = "so far its batch is to blame, and nothing can be said of its weights"
             yield text(
                 Strong("No preparation that we know makes this model recognise faces"),
-                ": untrained, or its weights are not those of this network. The best AUC of "
+                f": {why}. The best AUC of "
                 f"{len(self.tried)} settings is {_percent(best)} on {where}.",
             )
             yield text(CHANCE)

@@ -29,7 +29,13 @@ from facebench.core._arguments import (
     unmasked,
 )
 from facebench.core._options import takes
-from facebench.embedding import _foreign, _onnx_file, _onnx_import
+from facebench.embedding import (
+    _foreign,
+    _onnx_comparison,
+    _onnx_file,
+    _onnx_import,
+    _stated_pixels,
+)
 from facebench.embedding._foreign import (
     CallableEmbedder,
     Embedder,
@@ -199,9 +205,10 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
         setattr(target, name, [float(value)] if one_for_all else value)
 
 
-def _import_onnx(path: Path, options: dict, prepared: bool = True) -> Model:
-    """The network of an ONNX file as a model of ours. ``prepared``: whether it has the defaults of
-    detector and crop where the file does not say them."""
+def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Model, str]:
+    """The network of an ONNX file as a model of ours, and how it compares with ONNX Runtime.
+    ``prepared``: whether it has the defaults of detector and crop where the file does not say
+    them."""
     sizes = {k: options.pop(k) for k in ("height", "width", "output") if k in options}
     imported = _onnx_import.read(path, **sizes)
     exported = imported.metadata.get("facebench")
@@ -209,9 +216,11 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> Model:
         model_options = full.parse_model_description(exported, str(path), "facebench")[1]
         model_options.tap = "embedding"
     else:
+        inside = _stated_pixels.graph_pixels(path)
         if missing := [name for name in ("color", "mean", "std") if name not in options]:
+            known = f". Its graph normalises them itself, {inside}" if inside else ""
             raise ValueError(
-                f"{path}: does not say what its pixels are; state {', '.join(missing)}"
+                f"{path}: does not say what its pixels are; state {', '.join(missing)}{known}"
             )
         unsaid = dict.fromkeys(() if prepared else _PREPARATION, "")
         model_options = ModelOptions(**unsaid)
@@ -221,10 +230,24 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> Model:
     hashes = {path.name: sha256} | _onnx_file.hashes_beside(path)
     model_options.origin = ", ".join(f"{name} sha256:{h}" for name, h in hashes.items())
     _set_model_options(model_options, options)
+    if exported is None and inside:
+        stated = {
+            n: ",".join(f"{x:g}" for x in options_of)
+            for n, options_of in (("mean", model_options.mean), ("std", model_options.std))
+        }
+        for text in inside.warnings(stated, ()):
+            warnings.warn(text, stacklevel=4)
     import torch
 
     tensors = {name: torch.from_numpy(numbers) for name, numbers in imported.tensors.items()}
-    return full.imported_model(imported.graph, tensors, model_options, str(path), sha256)
+    model = full.imported_model(imported.graph, tensors, model_options, str(path), sha256)
+    return model, _onnx_comparison.compare(path, imported, model)
+
+
+def _tell_of_comparison(said: str) -> None:
+    """A UserWarning where an ONNX file was not compared with ONNX Runtime."""
+    if said.startswith("not compared"):
+        warnings.warn(f"The converted network was {said}.", stacklevel=3)
 
 
 def convert(
@@ -246,7 +269,10 @@ def convert(
     an ``.onnx`` file whose operations are all known, which becomes a model of ours with the graph
     in its file. It must say, or ``options`` must, what color, mean and std its pixels have;
     ``output`` names the output to take (default: the first), and a last division by the length is
-    left to ``normalization``. Or it is dlib's face network,
+    left to ``normalization``. Where onnxruntime is installed, it computes three images of random
+    pixels by what was accepted of the file; facebench.Error where the model's embeddings differ by
+    more than 1e-4 of the largest number (2e-2 with float16), and a UserWarning where that could not
+    be compared. Or it is dlib's face network,
     ``dlib_face_recognition_resnet_model_v1.dat``, of that SHA-256 and no other.
     facebench.Error names the tensor that does not fit, or the node that cannot be computed.
 
@@ -258,6 +284,14 @@ def convert(
     >>> embedding.convert(path, network="mobilefacenet", **pixels).options.flip
     'sum'
     """
+    model, said = _convert(weights, network, out, drop, key, options)
+    _tell_of_comparison(said)
+    return model
+
+
+def _convert(weights, network, out, drop, key, options) -> tuple[Model, str]:
+    """The model, and of an ONNX file how it compares with ONNX Runtime."""
+    said = ""
     path, drop = Path(weights), listed(drop, "drop")
     of_kind(network, (str, type(None)), "network")
     if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
@@ -267,7 +301,7 @@ def convert(
     if path.suffix == ".onnx":
         if network is not None or drop:
             raise ValueError(f"{path}: an ONNX file says itself what network it is")
-        model = _import_onnx(path, options)
+        model, said = _import_onnx(path, options)
     elif path.suffix == ".dat":
         if network not in (None, "dlib_resnet29") or drop:
             raise ValueError(f"{path}: dlib's file says itself what network it is")
@@ -295,7 +329,7 @@ def convert(
             export_onnx(model, out)
         else:
             model.save(out)
-    return model
+    return model, said
 
 
 def export_onnx(model, path, *, fold: bool = True) -> None:
@@ -368,7 +402,16 @@ def extract(
     (N, H, W, 3) RGB, or a source such as a pack. With an array, ``names`` are the sample ids
     (default: numbers) and ``status`` says which rows to skip (0 ok). ``options`` are
     `ExtractOptions`; what is unset is what the model says: no flip and unit length with an
-    `Embedder` that says nothing. The same bits for any number of threads. ``shard``: "3/16" is the
+    `Embedder` that says nothing. The same bits for any number of threads.
+
+    A row must depend on its image alone. Of a model that is not ours that is tried with the first
+    batch, once for each embedder: images of it among others, by two more calls. Where a row moves
+    by more than 1e-3 of its length (what tf32, float16 and bfloat16 explain is allowed), or the
+    model does not take the batch, images go through one at a time, with a UserWarning and
+    ``manifest["batch_dependence"]``. facebench.Error where that is not defined: one image gives two
+    rows (dropout), or all images one (batch statistics).
+
+    ``shard``: "3/16" is the
     third of sixteen parts of a source, for several machines; `merge_shards` joins them.
 
     >>> import numpy as np
@@ -404,8 +447,12 @@ def extract(
 
 
 def _tell_of_batch(embeddings, options):
-    """The embeddings; a UserWarning where memory was short for the batch."""
+    """The embeddings; a UserWarning where images went through one at a time, since rows depend on
+    their batch, and where memory was short for it."""
     used = embeddings.manifest["extract"]
+    if dependence := embeddings.manifest.get("batch_dependence"):
+        warnings.warn(dependence, stacklevel=3)
+        return embeddings
     asked = full.micro_batch_of(options, used["device"])
     if used["micro_batch"] < asked:
         warnings.warn(

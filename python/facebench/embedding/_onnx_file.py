@@ -49,6 +49,7 @@ class OnnxNode:
     inputs: list[str]
     outputs: list[str]
     attributes: dict
+    message: memoryview = field(default=memoryview(b""), repr=False)  # the bytes it was read from
 
 
 @dataclass
@@ -60,6 +61,9 @@ class OnnxFile:
     inputs: dict[str, list] = field(default_factory=dict)  # name -> sides; None: not fixed
     outputs: list[str] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
+    input_types: dict[str, int] = field(default_factory=dict)  # TensorProto.DataType
+    ir_version: int = 0
+    opsets: dict[str, int] = field(default_factory=dict)  # by domain
 
 
 @dataclass
@@ -97,6 +101,33 @@ def read(path) -> OnnxFile:
                 beside = Path(path).parent / _inside(path, tensor.place)
                 file.tensors[name] = tensor.read(beside, name)
     return file
+
+
+def outline(path) -> tuple[OnnxFile, dict[str, memoryview]]:
+    """The graph of a file without its tensors, and these as they lie there, by name: nothing is
+    made of their numbers. facebench.Error as of `read`."""
+    with _reading(path) as data:
+        graphs = _message(2, data, {7: _bytes})[7]
+        if len(graphs) != 1:
+            raise Malformed(f"it has {len(graphs)} graphs")
+        tensors = _message(2, graphs[0], {5: _bytes})[5]
+        named = {_last(_message(2, t, {8: _name})[8], ""): t for t in tensors}
+        return _graph(2, graphs[0], tensors=False), named
+
+
+def small_tensor(tensor, most: int = 4096) -> np.ndarray | None:
+    """A tensor of `outline`, or one that was read: None where it is neither, has more numbers than
+    ``most``, is not in this file or of a type that is not read."""
+    if isinstance(tensor, memoryview):
+        if len(tensor) > 16 * most:
+            return None
+        try:
+            tensor = _tensor(2, tensor)[1]
+        except Malformed:
+            return None
+    if not isinstance(tensor, np.ndarray) or tensor.size > most or tensor.dtype == bool:
+        return None
+    return tensor
 
 
 # Which fields of a message hold which messages, down to tensors.
@@ -250,12 +281,18 @@ def _last(values: list, default):
 
 
 def _model(wire: int, value) -> OnnxFile:
-    fields = _message(wire, value, {7: _graph, 14: _property})
+    fields = _message(wire, value, {1: _integer, 7: _graph, 8: _opset, 14: _property})
     if len(fields[7]) != 1:
         raise Malformed(f"it has {len(fields[7])} graphs")
     file = fields[7][0]
     file.metadata = dict(fields[14])
+    file.ir_version, file.opsets = _last(fields[1], 0), dict(fields[8])
     return file
+
+
+def _opset(wire: int, value) -> tuple[str, int]:
+    fields = _message(wire, value, {1: _text, 2: _integer})
+    return _last(fields[1], ""), _last(fields[2], 0)
 
 
 def _property(wire: int, value) -> tuple[str, str]:
@@ -263,7 +300,7 @@ def _property(wire: int, value) -> tuple[str, str]:
     return _last(fields[1], ""), _last(fields[2], "")
 
 
-def _graph(wire: int, value) -> OnnxFile:
+def _graph(wire: int, value, tensors: bool = True) -> OnnxFile:
     numbers = count(1)
 
     def node(wire, value):
@@ -271,9 +308,12 @@ def _graph(wire: int, value) -> OnnxFile:
             raise Malformed(f"it has more than {MOST_NODES} nodes")
         return _node(wire, value)
 
-    readers = {1: node, 5: _tensor, 11: _value_info, 12: _value_info}
-    nodes, tensors, inputs, outputs = _message(wire, value, readers).values()
-    return OnnxFile(nodes, dict(tensors), dict(inputs), [name for name, _ in outputs])
+    readers = {1: node, 11: _value_info, 12: _value_info} | ({5: _tensor} if tensors else {})
+    fields = _message(wire, value, readers)
+    outputs = [name for name, _, _ in fields[12]]
+    inputs = {name: sides for name, sides, _ in fields[11]}
+    types = {name: kind for name, _, kind in fields[11]}
+    return OnnxFile(fields[1], dict(fields.get(5, ())), inputs, outputs, input_types=types)
 
 
 def _node(wire: int, value) -> OnnxNode:
@@ -281,7 +321,8 @@ def _node(wire: int, value) -> OnnxNode:
     fields = _message(wire, value, names | {5: _attribute})
     name, op, domain = (_last(fields[number], "") for number in (3, 4, 7))
     name = name or next(iter(fields[2]), "")
-    return OnnxNode(op, name, domain, fields[1], fields[2], dict(fields[5]))
+    message = _bytes(wire, value)
+    return OnnxNode(op, name, domain, fields[1], fields[2], dict(fields[5]), message)
 
 
 def _attribute(wire: int, value):
@@ -327,13 +368,16 @@ def _tensor(wire: int, value) -> tuple[str, np.ndarray | _Elsewhere]:
     return name, kept.reshape(sides)
 
 
-def _value_info(wire: int, value) -> tuple[str, list]:
-    """Name and sides; a side without a number is None."""
+def _value_info(wire: int, value) -> tuple[str, list, int]:
+    """Name, sides, and the type of its numbers; a side without a number is None."""
     fields = _message(wire, value, {1: _name, 2: _bytes})
-    messages = fields[2][-1:]
+    messages, kind = fields[2][-1:], 0
     for number in (1, 2, 1):  # the tensor's type, its shape, the dimensions of that
+        if number == 2:
+            kinds = [_message(2, message, {1: _integer})[1] for message in messages]
+            kind = _last([*chain(*kinds)], 0)
         inner = [_message(2, message, {number: _bytes})[number] for message in messages]
         messages = [*chain(*inner)]
     lengths = [_message(2, dimension, {1: _integer})[1] for dimension in messages]
     sides = [_last([n for n in numbers if n > 0], None) for numbers in lengths]
-    return _last(fields[1], ""), sides
+    return _last(fields[1], ""), sides, kind

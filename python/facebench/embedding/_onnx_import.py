@@ -10,17 +10,38 @@ import numpy as np
 from facebench.core import Error
 from facebench.core._arguments import brief, cut, of_kind
 from facebench.embedding import _onnx_file
-from facebench.embedding._onnx_operations import MOST_NUMBERS, Layer, Operations, Unit
+from facebench.embedding._onnx_operations import MOST_NUMBERS, Layer, Length, Operations, Unit
+from facebench.embedding._outputs import one_number
 
 
 @dataclass
 class Imported:
-    """What `facebench._full.imported_model` takes, and whether rows ended at unit length."""
+    """What `facebench._full.imported_model` takes, and whether rows ended at unit length; beside
+    it what was accepted of the file, and what it takes to compute it for an image."""
 
     graph: str
     tensors: dict[str, np.ndarray]
-    metadata: dict[str, str]
     unit: bool
+    file: _onnx_file.OnnxFile
+    nodes: list[_onnx_file.OnnxNode]
+    input: str
+    output: str
+    shape: tuple[int, int, int]
+    work: int  # multiply-adds
+    values: int  # numbers of all layers
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        return self.file.metadata
+
+    @property
+    def input_type(self) -> int:
+        return self.file.input_types.get(self.input, 0)
+
+    @property
+    def batch(self) -> int | None:
+        """The number of images that the file is for; None: any."""
+        return self.file.inputs[self.input][0]
 
 
 def read(path, height: int | None = None, width: int | None = None, output: str | None = None):
@@ -34,13 +55,28 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
     if output is not None and output not in file.outputs:
         known = cut(", ".join(file.outputs))
         raise ValueError(f"{path} has no output {brief(output)!r}; it has {known}")
-    output = output or file.outputs[0]
     shape = _input_shape(path, inputs[0], file.inputs[inputs[0]], height, width)
     operations = Operations(path, shape)
     values = {**file.tensors, inputs[0]: Layer(0, shape)}
-    for node in _needed(file.nodes, output):
-        values.update(zip(node.outputs, operations.run(node, values), strict=False))
+    named = output is not None
+    output = output or file.outputs[0]
+    nodes = _needed(file.nodes, output)
+    try:
+        for node in nodes:
+            values.update(zip(node.outputs, operations.run(node, values), strict=False))
+    except Error as e:
+        if named or len(file.outputs) == 1:
+            raise
+        there = cut(", ".join(file.outputs))
+        raise Error(
+            f"{e}. It is needed for '{brief(output)}', the first of the outputs {there}; output= "
+            "(--set output=NAME) names the embedding"
+        ) from None
     last = values.get(output)
+    if not named and (
+        isinstance(last, Length) or (type(last) is Layer and math.prod(last.shape) == 1)
+    ):
+        raise Error(one_number(path, output, file.outputs, ", ".join))
     if type(last) not in (Layer, Unit):
         raise Error(f"{path}: its output '{output}' is nothing that was computed")
     graph = {"nodes": operations.nodes, "taps": {"embedding": last.index}}
@@ -48,7 +84,8 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
         text = json.dumps(graph, allow_nan=False)
     except ValueError:
         raise Error(f"{path}: an attribute of a node is no finite number") from None
-    return Imported(text, operations.tensors, file.metadata, type(last) is Unit)
+    parts = file, nodes, inputs[0], output, shape, operations.work, operations.values
+    return Imported(text, operations.tensors, type(last) is Unit, *parts)
 
 
 def _input_shape(path, name, sides, height, width):

@@ -50,7 +50,7 @@ class _Column(Layer):
 
 
 @dataclass
-class _Length(Layer):
+class Length(Layer):
     """The lengths of its rows."""
 
 
@@ -71,6 +71,7 @@ class Operations:
         self.tensors: dict[str, np.ndarray] = {}
         self.names: set[str] = set()
         self.numbers = self.weights = 0  # of computed constants, and of tensors, so far
+        self.values = self.work = 0  # numbers of layers, and multiply-adds, of an image, so far
         self.node = None  # of the file, in work
 
     def run(self, node, values) -> list:
@@ -138,6 +139,11 @@ class Operations:
         """A layer with its tensors by the last part of their names; called as the file calls it,
         where that tells."""
         self._bounded(math.prod(shape))
+        self.values += math.prod(shape)
+        if op in ("conv", "linear"):
+            self.work += math.prod(shape) * math.prod(np.shape(tensors["weight"])[1:])
+        elif options and "kernel" in options:
+            self.work += 16 * math.prod(shape) * math.prod(options["kernel"])  # which take longer
         stems = [n[:-7] for n in self.node.inputs if n.endswith(".weight")]
         name = stems[0] if stems and stems[0] not in self.names else f"{op}_{len(self.nodes)}"
         self.names.add(name)
@@ -183,13 +189,17 @@ class Operations:
             self.refuse("its window has a side below 1")
         automatic = self._attribute("auto_pad", "NOTSET")
         if automatic in ("SAME_UPPER", "SAME_LOWER"):
+            # Of the image with the border that a Pad before has given it.
+            padded = [n + before[i] + before[i + 2] for i, n in enumerate(shape[1:])]
             sums = [
                 max((math.ceil(n / s) - 1) * s + (k - 1) * d + 1 - n, 0)
-                for n, k, s, d in zip(shape[1:], kernel, stride, dilation, strict=True)
+                for n, k, s, d in zip(padded, kernel, stride, dilation, strict=True)
             ]
             small, large = [n // 2 for n in sums], [n - n // 2 for n in sums]
             pads = small + large if automatic == "SAME_UPPER" else large + small
-        elif automatic not in ("NOTSET", "VALID", ""):
+        elif automatic == "VALID":
+            pads = [0, 0, 0, 0]
+        elif automatic not in ("NOTSET", ""):
             self.refuse(f"auto_pad is {automatic}")
         pads = [a + b for a, b in zip(pads, before, strict=True)]
         sides = {"kernel": kernel, "stride": stride, "dilation": dilation}
@@ -243,8 +253,10 @@ class Operations:
     # What is done to each channel.
 
     def _BatchNormalization(self, x, scale, shift, mean, variance):
-        if self._attribute("training_mode", 0):
-            self.refuse("it is in training mode")
+        if self._attribute("training_mode", 0) or len([*filter(None, self.node.outputs)]) > 1:
+            self.refuse(
+                "it is in training mode: it normalises by the batch. Export it for inference"
+            )
         names = ("weight", "bias", "running_mean", "running_var")
         inputs = (scale, shift, mean, variance)
         tensors = {n: self._constant(v, n) for n, v in zip(names, inputs, strict=True)}
@@ -275,7 +287,7 @@ class Operations:
     def _Add(self, a, b):
         if isinstance(a, np.ndarray):
             a, b = b, a
-        if isinstance(a, _Length) and isinstance(b, np.ndarray):  # lest it be 0
+        if isinstance(a, Length) and isinstance(b, np.ndarray):  # lest it be 0
             return a
         if isinstance(b, np.ndarray):
             return self._affine(a, 1, self._channels(self._layer(a), b))
@@ -306,7 +318,7 @@ class Operations:
         return self._append("multiply", [a, b], a.shape)
 
     def _Div(self, a, b):
-        if isinstance(b, _Length) and type(a) is Layer and a.index == b.index:
+        if isinstance(b, Length) and type(a) is Layer and a.index == b.index:
             return Unit(a.index, a.shape)
         divisor = self._channels(self._layer(a), self._constant(b, "its second input"))
         return self._affine(a, 1 / divisor.astype(np.float64), 0)
@@ -339,7 +351,7 @@ class Operations:
         return self._multiply(x, self._HardSigmoid(x))
 
     def _Clip(self, x, low=None, high=None):
-        if isinstance(x, _Length):
+        if isinstance(x, Length):
             return x
         bounds = []
         for bound, name in ((low, "min"), (high, "max")):
@@ -367,6 +379,10 @@ class Operations:
         x = self._image(Layer(x.index, x.shape) if inside else x)
         kernel = self._integers(self._attribute("kernel_shape"), "kernel_shape")
         window = self._window(x.shape, kernel, [0, 0, 0, 0])
+        if inside and (self._attribute("auto_pad", "NOTSET") in ("SAME_UPPER", "SAME_LOWER")):
+            self.refuse("zeros are added before it, and by auto_pad once more")
+        if inside and any(window["padding"][:2]):
+            self.refuse("zeros are added before it, and more of them before its first window")
         if window.pop("dilation") != [1, 1] or self._attribute("storage_order", 0):
             self.refuse("it has dilations or a storage order")
         counted = bool(self._attribute("count_include_pad", 0)) if average else True
@@ -404,7 +420,13 @@ class Operations:
         plain = self._attribute("mode", "constant") == "constant" and not np.any(filled)
         if not plain or axes is not None or len(sides) != 8 or any(sides[:2] + sides[4:6]):
             self.refuse("it adds more than zeros around the image")
-        return _Padded(self._image(x).index, x.shape, sides[2:4] + sides[6:8])
+        if min(sides) < 0:
+            self.refuse("it cuts the image")
+        pads = sides[2:4] + sides[6:8]
+        height, width = self._image(x).shape[1:]
+        # What other runtimes make of it; the next layer may leave nothing of such a border.
+        self._bounded(x.shape[0] * (height + pads[0] + pads[2]) * (width + pads[1] + pads[3]))
+        return _Padded(x.index, x.shape, pads)
 
     # Joining, halving, arranging.
 
@@ -447,7 +469,7 @@ class Operations:
         self.refuse("it does not halve the channels")
 
     def _Max(self, *values):
-        if len(values) == 2 and isinstance(values[0], _Length):
+        if len(values) == 2 and isinstance(values[0], Length):
             return values[0]
         halves = len(values) == 2 and all(isinstance(v, _Half) for v in values)
         if not halves or values[0].index != values[1].index or values[0].second == values[1].second:
@@ -508,6 +530,8 @@ class Operations:
         self.refuse("it has no numbers")
 
     def _Dropout(self, x, ratio=None, training=None):
+        if training is not None and np.any(self._constant(training, "training_mode")):
+            self.refuse("it is in training mode. Export it for inference")
         return x
 
     def _Shape(self, x):
@@ -524,11 +548,13 @@ class Operations:
         axes = self._integers(self._attribute("axes") if axes is None else axes, "axes")
         if axes not in ([1], [-1]) or len(self._layer(x).shape) != 1:
             self.refuse("it is not over the numbers of a row")
-        return _Length(x.index, x.shape)
+        return Length(x.index, x.shape)
 
     def _Expand(self, x, shape):
-        if not isinstance(x, _Length):
+        if not isinstance(x, Length):
             self.refuse("it does not repeat a length")
+        # The division needs no more than the lengths; another runtime makes all of it.
+        self._bounded(math.prod(abs(side) or 1 for side in self._integers(shape, "the shape")))
         return x
 
     def _LpNormalization(self, x):

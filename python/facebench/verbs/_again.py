@@ -113,12 +113,13 @@ def model_of(content, circumstance):
 
 
 def _pixels(model, content):
-    """What was stated or assumed of an ONNX file's pixels."""
+    """What was stated or assumed of an ONNX file's pixels, and its output."""
     if not str(model).endswith(".onnx"):
         return {}
     stated = content["embeddings"]["manifest"]["model"]
     stated = stated.get("options", stated)
-    return {name: stated[name] for name in ("mean", "std", "color")}
+    output = {"output": stated["output"]} if "output" in stated else {}
+    return output | {name: stated[name] for name in ("mean", "std", "color")}
 
 
 def _as_prepared(preparation):

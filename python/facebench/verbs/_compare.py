@@ -1,5 +1,6 @@
 """Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
 
+import json
 import os
 import warnings
 from dataclasses import asdict, dataclass
@@ -46,6 +47,12 @@ class _Steps:
         self.crop = crops.CropOptions(name=crop, width=width or None, height=height or None)
         if self.detector is not None:
             full.require_landmarks(name, self.crop.name)
+
+    def manifest(self) -> dict:
+        """What a run's manifest says of its preparation."""
+        crop = crops.resolve_crop(self.crop)
+        said = '{"detector": "none"}' if self.detector is None else self.detector.description()
+        return {"detector": json.loads(said), "selection": self.selection, "crop": crop.to_dict()}
 
     def cut(self, pixels):
         """(crop, "") or (None, why there is none)."""
@@ -120,17 +127,20 @@ def embed_folder(
     model, folder, options=None, threads=0, progress=None, exif_orientation=False
 ) -> EmbeddingSet:
     """An `EmbeddingSet` of all photographs below a folder, by their paths in it. One without a face
-    or that cannot be read has the status that says so. UserWarnings count the files that are no
-    photographs, and the photographs that ask to be turned."""
+    or that cannot be read has the status that says so. The manifest is that of `extract`, with the
+    preparation. UserWarnings count the files that are no photographs, and the photographs that ask
+    to be turned."""
     steps = _Steps(model)
     files, others = detection.list_image_files(folder)
+    if not files:
+        raise Error(f"{folder}: holds no photograph ({images.known_formats()})")
     if others:
         warnings.warn(
             f"{folder}: passed over, no {images.known_formats()}: {_number_and_first(others)}; "
             f"{len(files)} photographs are embedded",
             stacklevel=3,
         )
-    names, status, rows, asked = [f.name for f in files], [], [], []
+    names, status, rows, asked, manifest = [f.name for f in files], [], [], [], {}
     with stage(progress, "embed", len(names), "images") as moved:
         for begin in range(0, len(names), CHUNK):
             cut = []
@@ -144,12 +154,14 @@ def embed_folder(
                     model, np.stack(good), options, threads=threads, progress=False
                 )
                 rows += list(embeddings.values)
+                manifest = embeddings.manifest
     text = images._tagged_text(asked)
     if text and not exif_orientation:
         warnings.warn(text, stacklevel=3)
     values = np.zeros((len(names), len(rows[0]) if rows else 1), np.float32)
     values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
-    return EmbeddingSet(values, names, [int(state) for state in status])
+    manifest["preparation"] = steps.manifest()
+    return EmbeddingSet(values, names, [int(state) for state in status], manifest)
 
 
 def _number_and_first(paths):
@@ -197,12 +209,14 @@ def compare(
     mean=None,
     std=None,
     color: str | None = None,
+    output: str | None = None,
     **options: "Unpack[full.ExtractOptionsKeywords]",
 ) -> Comparison:
     """How alike two faces are: the cosine of their embeddings, a `Comparison`.
 
     ``a``, ``b``: paths of photographs, arrays, PIL images or tensors. ``model``, ``mean``, ``std``,
-    ``color``: as for `facebench.run`; the default needs the package face_recognition_models.
+    ``color``, ``output``: as for `facebench.run`; the default needs the package
+    face_recognition_models.
     ``options`` are fields of `ExtractOptions` (flip, ...). What is None is what the model says.
     ``exif_orientation``: turn photographs as their Exif tags ask (the result counts them).
     ``run``: a run folder, whose thresholds the score is held against; they are those of that model
@@ -215,7 +229,8 @@ def compare(
     1.0
     """
     extract = embedding.ExtractOptions(**options)
-    embedder = embedding.load_embedder(model, extract, mean=mean, std=std, color=color)
+    pixels = {"mean": mean, "std": std, "color": color, "output": output}
+    embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     steps = _Steps(embedder, detector, selection, crop, crop_size)
     cut, asked = [], []

@@ -373,6 +373,13 @@ def test_loaded_libraries():
     }
 
 
+def test_another_engine_alone_is_told_the_network(tmp_path):
+    """Its graph and weights come from this library, with which it must agree."""
+    (row,) = small_step(engines=["pytorch"])["rows"]
+    assert (row["engine"], row["status"], row["message"]) == ("pytorch", "ok", "")
+    assert row["difference"]["outputs"] < 1e-4 and row["seconds"]["mean"] > 0
+
+
 def test_a_narrow_interval_takes_more_rounds():
     short = small_step(rounds=2, iterations=2)["rows"][0]
     long = small_step(rounds=2, iterations=2, narrow=1e-9)["rows"][0]

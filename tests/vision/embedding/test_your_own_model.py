@@ -114,6 +114,12 @@ def test_a_folder_of_photographs_is_embedded_without_people(tmp_path):
     found = facebench.embed(colours, tmp_path, tmp_path / "e.h5")
     status = dict(zip(found.names, found.status.tolist(), strict=True))
     assert status == {"broken.jpg": 2, "nobody.png": 1, "someone.png": 0}
+    kept = facebench.io.read_embeddings(tmp_path / "e.h5").manifest
+    assert kept == found.manifest and kept["preparation"]["crop"]["name"] == "arcface112"
+    assert kept["preparation"]["detector"]["detector"] == "mtcnn"
+    assert kept["preparation"]["selection"] == "nearest_center"
+    alone = embedding.extract(colours, np.zeros((1, 112, 112, 3), np.uint8)).manifest
+    assert {k: v for k, v in kept.items() if k != "preparation"} == alone
     by_hand = facebench.crops.crop_face(
         face.image, facebench.detection.detect(face.image)[0], "arcface112"
     )[0]

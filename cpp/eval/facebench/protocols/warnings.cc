@@ -81,6 +81,12 @@ std::vector<std::string> result_warnings(const Result& r) {
   const std::string assumed = text_at(r.embeddings, "/manifest/model/assumed");
   if (!assumed.empty())
     warnings.push_back(fmt::format("Assumed, since the model does not say it: {}.", assumed));
+  if (const Json::json_pointer said("/manifest/model/warnings");
+      r.embeddings.contains(said) && r.embeddings[said].is_array())
+    for (const Json& warning : r.embeddings[said])
+      if (warning.is_string()) warnings.push_back(warning.get<std::string>());
+  const std::string dependence = text_at(r.embeddings, "/manifest/batch_dependence");
+  if (!dependence.empty()) warnings.push_back(dependence);
   return warnings;
 }
 

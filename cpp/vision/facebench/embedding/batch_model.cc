@@ -2,6 +2,7 @@
 
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <stdexcept>
 #include <utility>
@@ -36,9 +37,10 @@ std::unique_ptr<BatchModel> with_network(const Model& model,
                                          std::shared_ptr<const InferenceNetwork> network,
                                          std::string_view precision) {
   BatchModelInfo info = info_of(model);
-  info.executor = "own";
-  info.precision = precision;
   info.any_batch = network->any_batch(info.options.tap);
+  // What this library's kernels do not have runs as torch's operations, bits and all.
+  info.executor = info.any_batch ? "own" : "torch";
+  info.precision = precision;
   return std::make_unique<NetworkModel>(std::move(info), std::move(network));
 }
 
@@ -92,6 +94,17 @@ InputView BatchModel::input_view(const ImageShape& images) const {
         "size",
         images.height, images.width, info_.name, expected.height, expected.width));
   return {o.view, o.view_fraction, o.interpolation, images, input};
+}
+
+at::Tensor BatchModel::rows(const at::Tensor& images) const {
+  const at::Tensor output = embed(images);
+  const std::int64_t count = images.size(0);
+  if (output.dim() != 2 || output.size(0) != count || output.size(1) == 0 ||
+      output.scalar_type() != at::kFloat)
+    throw std::invalid_argument(
+        fmt::format("the model '{}' gave the shape ({}) for {} images, expected ({}, D)",
+                    info_.name, fmt::join(output.sizes(), ", "), count, count));
+  return output.contiguous();
 }
 
 std::unique_ptr<BatchModel> make_batch_model(const Model& model, std::int64_t batch,

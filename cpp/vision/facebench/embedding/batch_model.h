@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "facebench/core/error.h"
+#include "facebench/embedding/batch_dependence.h"
 #include "facebench/embedding/model.h"
 #include "facebench/io/json.h"
 
@@ -33,6 +34,11 @@ struct BatchModelInfo {
   // A row's bits depend on its image alone, whatever the batch and torch's number of threads; and
   // a batch of any size costs no more for each image than a larger one.
   bool any_batch = false;
+  // How far a row may move with the other images of its batch, as a share of its length: what the
+  // model's arithmetic explains. Where it moves further, images go through one at a time.
+  double row_tolerance = 1e-3;
+  // Of a model that is not a network of ours (no executor), once extract() has asked.
+  std::shared_ptr<BatchFindings> findings = std::make_shared<BatchFindings>();
   std::string precision = "float32";  // of its products, as ExtractOptions has it
   std::string device = "cpu";         // that computes it
   std::string executor;               // of a network of ours: "own" or "torch"
@@ -58,9 +64,12 @@ class BatchModel {
   InputView input_view(const ImageShape& images) const;
 
   // images: float32 (N, C, H, W), or uint8 (N, H, W, 3) with info().raw_bytes, on the CPU, in any
-  // memory order. Returns float32 (N, D) on the CPU. A row depends on its own image only. Throws
+  // memory order. Returns float32 (N, D) on the CPU. A row depends on its own image only, which
+  // extract() tries (batch_dependence()). Throws
   // OutOfMemory where fewer images at once may do.
   virtual at::Tensor embed(const at::Tensor& images) const = 0;
+  // The same, contiguous. Throws std::invalid_argument where embed() gives another shape.
+  at::Tensor rows(const at::Tensor& images) const;
 
  private:
   BatchModelInfo info_;

@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -62,6 +61,19 @@ class Extraction {
   const ExtractOptions& options() const { return options_; }
   EmbeddingSet& set() { return set_; }
   void halve_batch() { *options_.micro_batch /= 2; }
+  // What settle_batch() found of the model's rows; empty: each depends on its image alone.
+  const std::string& dependence() const { return dependence_; }
+
+  // Asks a model that is not ours, with its first images, whether rows depend on each other; then
+  // one image goes through at a time. Throws as batch_dependence() does.
+  void settle_batch(Images first) {
+    const BatchModelInfo& info = model_.info();
+    if (info.any_batch || !info.executor.empty()) return;
+    dependence_ = info.findings->of(*options_.micro_batch, [&] {
+      return batch_dependence(model_, batch(first, /*mirror=*/false));
+    });
+    if (!dependence_.empty()) options_.micro_batch = 1;
+  }
 
   // images[i] becomes row rows[i] of the set. Safe for several batches at once where the model is
   // and says how long its embeddings are.
@@ -113,16 +125,7 @@ class Extraction {
     return pixels_ ? input.permute({0, 3, 1, 2}) : input;
   }
 
-  at::Tensor run(Images images, bool mirror) const {
-    const at::Tensor output = model_.embed(batch(images, mirror));
-    const int count = in_batch(images);
-    if (output.dim() != 2 || output.size(0) != count || output.size(1) == 0 ||
-        output.scalar_type() != at::kFloat)
-      throw std::invalid_argument(
-          fmt::format("the model '{}' gave the shape ({}) for {} images, expected ({}, D)",
-                      model_.info().name, fmt::join(output.sizes(), ", "), count, count));
-    return output.contiguous();
-  }
+  at::Tensor run(Images images, bool mirror) const { return model_.rows(batch(images, mirror)); }
 
   void store(const float* from, std::int64_t row) {
     double squares = 0;
@@ -143,6 +146,7 @@ class Extraction {
   InputView view_;
   std::optional<PixelInput> pixels_;  // nothing: the model takes bytes
   EmbeddingSet set_;
+  std::string dependence_;
 };
 
 // Through the model, in batches of the options.
@@ -150,6 +154,15 @@ void embed_rows(Extraction& extraction, Rows rows, const ImageSource& images,
                 const BatchModelInfo& info, std::string_view note, const Job& job) {
   const auto total = static_cast<std::int64_t>(rows.size());
   const std::int64_t workers = job.workers();
+  const auto pixels_of = [&](Rows some) {
+    std::vector<const std::uint8_t*> pixels;
+    for (const std::int64_t row : some) pixels.push_back(images.pixels(row));
+    return pixels;
+  };
+  if (total > 0) {
+    const std::int64_t most = *extraction.options().micro_batch;
+    extraction.settle_batch(pixels_of(rows.first(static_cast<std::size_t>(std::min(most, total)))));
+  }
   std::int64_t batch = *extraction.options().micro_batch;
   // Few images: one share for each worker, or all workers on each image.
   if (info.any_batch && total < batch * workers)
@@ -161,9 +174,7 @@ void embed_rows(Extraction& extraction, Rows rows, const ImageSource& images,
   const auto embed = [&](std::int64_t b, int) {
     const auto count = static_cast<std::size_t>(std::min(batch, total - b * batch));
     const Rows some = rows.subspan(static_cast<std::size_t>(b * batch), count);
-    std::vector<const std::uint8_t*> pixels;
-    for (const std::int64_t row : some) pixels.push_back(images.pixels(row));
-    extraction.embed(some, pixels);
+    extraction.embed(some, pixels_of(some));
   };
   if (info.thread_safe && info.embedding_size > 0 && !together) {
     torch_parallel_for(batches, job, embed, &stage);
@@ -251,7 +262,10 @@ ExtractOptions resolved_options(const ExtractOptions& options, const BatchModelI
     throw std::invalid_argument(fmt::format(
         "executor {}: the model '{}' is computed by {}", *options.executor, info.name,
         info.executor.empty() ? "its own library; executors are for networks of this library"
-                              : info.executor));
+        : *options.executor == "own"
+            ? info.executor + ", since it has an operation that this library's kernels do not have "
+                              "(or not there); its last bits depend on the batch size"
+            : info.executor));
   const ModelOptions& model = info.options;
   ExtractOptions resolved = options;
   resolved.device = info.device;
@@ -347,6 +361,7 @@ EmbeddingSet CropExtractor::finish(const ImageSource& images, const Job& job) {
   set.manifest["model_sha256"] = info.sha256;
   set.manifest["extract"] = options_to_json(options);
   if (!info.device_facts.is_null()) set.manifest["device"] = info.device_facts;
+  if (!extraction.dependence().empty()) set.manifest["batch_dependence"] = extraction.dependence();
   return std::move(set);
 }
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, option
 from facebench.cli.verb import Answer, verb
@@ -31,20 +30,17 @@ def convert(
     an ONNX file, whose network is taken over where all its operations are known; or dlib's face
     network, dlib_face_recognition_resnet_model_v1.dat.
     """
-    model = facebench.convert(
-        weights,
-        network=network,
-        out=out,
-        drop=drop or (),
-        key=key,
-        **common.parse_assignments(setting),
-    )
+    from facebench import embedding  # needs torch
+
+    settings = common.parse_assignments(setting)
+    model, compared = embedding._convert(weights, network, out, drop or (), key, settings)
     options = model.options.to_dict()
     text = "\n".join(f"  {name}: {_short(options[name])}" for name in _SHOWN)
-    return Answer(
-        {"path": str(out), "network": model.network, "options": options},
-        f"{out}: {model.network}\n{text}",
-    )
+    fields = {"path": str(out), "network": model.network, "options": options}
+    if compared:
+        fields["compared"] = compared
+        text += f"\n{compared}"
+    return Answer(fields, f"{out}: {model.network}\n{text}")
 
 
 def _short(value) -> str:

@@ -1,0 +1,150 @@
+#include "facebench/embedding/batch_dependence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+#include "facebench/core/error.h"
+#include "facebench/core/random.h"
+#include "facebench/embedding/batch_model.h"
+#include "facebench/nn/internal/aten.h"
+
+namespace facebench {
+namespace {
+
+// As many images of noise in the range of `images`: bytes, or from their least number to their
+// largest. Each `number` is another draw.
+at::Tensor noise_like(const at::Tensor& images, std::uint64_t number) {
+  at::Tensor noise = at::empty(images.sizes(), images.options().memory_format(std::nullopt));
+  Random random(1, "batch dependence", {number});
+  if (images.scalar_type() == at::kByte) {
+    std::uint8_t* const to = noise.data_ptr<std::uint8_t>();
+    std::generate_n(to, noise.numel(),
+                    [&] { return static_cast<std::uint8_t>(random.below(256)); });
+    return noise;
+  }
+  double low = images.min().item<double>(), high = images.max().item<double>();
+  if (low == high) --low, ++high;
+  std::generate_n(noise.data_ptr<float>(), noise.numel(),
+                  [&] { return static_cast<float>(random.uniform(low, high)); });
+  return noise;
+}
+
+bool is_finite(const at::Tensor& row) { return std::isfinite(row.norm().item<double>()); }
+
+// Of two rows, as a share of the longer one's length; infinite where one alone is not finite.
+double distance(const at::Tensor& a, const at::Tensor& b) {
+  if (!is_finite(a) || !is_finite(b))
+    return is_finite(a) == is_finite(b) ? 0 : std::numeric_limits<double>::infinity();
+  const double length = std::max(a.norm().item<double>(), b.norm().item<double>());
+  return length == 0 ? 0 : (a - b).norm().item<double>() / length;
+}
+
+[[noreturn]] void refuse(const BatchModel& model, std::string_view what) {
+  fail(fmt::format("model '{}'", model.info().name), what,
+       "Batch statistics or dropout are left on: export the network in evaluation mode, or call "
+       "its eval() first");
+}
+
+// Of an image that goes through the model by itself. Throws Error where that is not defined.
+void check_alone(const BatchModel& model, const at::Tensor& image, const at::Tensor& noise,
+                 std::string_view before) {
+  const at::Tensor first = model.rows(image), other = model.rows(noise), again = model.rows(image);
+  const double limit = model.info().row_tolerance;
+  if (first.size(1) != again.size(1) || distance(first, again) > limit)
+    refuse(model,
+           "one image gives two embeddings: what the model computes is drawn, or depends on "
+           "the images before");
+  if (before.empty()) return;
+  if (!is_finite(first) || first.size(1) != other.size(1) || distance(first, other) <= limit)
+    refuse(model, fmt::format("{}, and an image alone has none that tells it from others", before));
+}
+
+}  // namespace
+
+std::string BatchFindings::of(int images, const std::function<std::string()>& find) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = found_.find(images); known != found_.end()) return known->second;
+  }
+  // Not under the lock: the model may take long, or need a lock of its own.
+  std::string found = find();
+  const std::lock_guard lock(mutex_);
+  return found_.emplace(images, std::move(found)).first->second;
+}
+
+std::string batch_dependence(const BatchModel& model, const at::Tensor& first_images) {
+  at::Tensor images = first_images;
+  const std::int64_t count = images.size(0);
+  const at::Tensor noise = noise_like(images, 0);
+  const at::Tensor image = images.narrow(0, 0, 1), other = noise.narrow(0, 0, 1);
+  if (count == 1) {
+    check_alone(model, image, other, "");
+    return "";
+  }
+  std::optional<at::Tensor> rows;
+  std::exception_ptr refused;
+  try {
+    rows = model.rows(images);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (...) {
+    refused = std::current_exception();
+  }
+  if (!rows) {
+    try {
+      model.rows(image);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (...) {
+      std::rethrow_exception(refused);
+    }
+    const std::string said = fmt::format("The model does not take {} images at once", count);
+    check_alone(model, image, other, "");
+    return said + ": it was given one image at a time.";
+  }
+
+  // An image without a row of its own, a black one say, tells nothing.
+  if ((*rows)[0].norm().item<double>() == 0) {
+    images = noise_like(images, 1);
+    rows = model.rows(images);
+  }
+  at::Tensor mixed = noise.clone();
+  const std::int64_t half = count / 2, last = count - 1;
+  mixed.select(0, last).copy_(images.select(0, 0));
+  const bool several = count > 3;
+  if (several) {
+    mixed.select(0, 0).copy_(images.select(0, half));
+    mixed.select(0, 1).copy_(images.select(0, 0));
+  }
+  const at::Tensor among = model.rows(mixed);
+  if (among.size(1) != rows->size(1))
+    throw std::invalid_argument(
+        fmt::format("the model '{}' gave embeddings of {} numbers, expected {}", model.info().name,
+                    among.size(1), rows->size(1)));
+  double moved = distance((*rows)[0], among[last]);
+  if (several)
+    moved = std::max({moved, distance((*rows)[0], among[1]), distance((*rows)[half], among[0])});
+  if (moved <= model.info().row_tolerance) return "";
+  const std::string said = "An image's embedding depends on the other images of its batch";
+  try {
+    model.rows(image);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (const std::exception& e) {
+    const std::string_view why = e.what();  // of Python with all calls below
+    refuse(model,
+           fmt::format("{}, and alone it has none ({})", said, why.substr(0, why.find('\n'))));
+  }
+  check_alone(model, image, other, said);
+  return said + ": the model was given one image at a time. Export it in evaluation mode.";
+}
+
+}  // namespace facebench

@@ -1,0 +1,183 @@
+"""ONNX files as embedders, run by ONNX Runtime."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+
+from facebench import _onnxruntime
+from facebench._library import full
+from facebench.core import Error, cuda_devices, parse_device
+from facebench.core._arguments import brief, cut, of_kind
+from facebench.core._files import MOST, open_file
+from facebench.embedding import _onnx_file
+from facebench.embedding._network_embedder import _NetworkEmbedder, _rows
+from facebench.embedding._outputs import one_number
+from facebench.embedding._stated_pixels import graph_pixels
+from facebench.engines.worker import is_out_of_memory
+from facebench.io import sha256_file
+
+
+def _card(device: str) -> int | None:
+    """The number of the card that a device means; None: the processor."""
+    if device == "auto":
+        return 0 if cuda_devices()["devices"] else None
+    return parse_device(device)
+
+
+class OnnxEmbedder(_NetworkEmbedder):
+    """An ONNX network as an `Embedder`, run by onnxruntime (the ``onnx`` extra) on one thread, or
+    on a card (``device``: cuda, cuda:N, auto) by onnxruntime-gpu.
+
+    ``precision``: float32, or on a card tf32. Its kernels there are deterministic.
+
+    ``mean`` and ``std`` are in pixel values 0..255, one number or one for each channel; ``color``
+    is the order of the network's channels (rgb, bgr, gray); ``output`` names the output that is the
+    embedding (default: the first). What is left out is what the file says, where it was written by
+    `export_onnx`, else rgb, and 127.5, 127.5, or 0, 1 where the graph begins by normalising pixels
+    itself. Such a file also says flip, normalization, and how its
+    images are detected and cropped, as a model file does. The first input is (N or 1, C, H, W).
+    facebench.Error where onnxruntime refuses the file, its first input has another shape, or the
+    output that nobody named has one number for each image;
+    ValueError where it does not compute on the device, or in the precision.
+    """
+
+    def __init__(
+        self,
+        path,
+        *,
+        mean=None,
+        std=None,
+        color=None,
+        output=None,
+        device="cpu",
+        precision="float32",
+    ):
+        try:
+            import onnxruntime
+        except ImportError:
+            raise ImportError("ONNX models need onnxruntime: pip install onnxruntime") from None
+        open_file(path, MOST).close()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # None: it prints names of the file as they are. What failed stands in its exception.
+        options.log_severity_level = 4
+        card = _card(device)
+        if not _onnxruntime_has(card, precision):
+            raise ValueError(
+                f"device {device}, precision {precision}: onnxruntime {onnxruntime.__version__} "
+                "computes float32 on the processor; float32 and tf32 on a card need onnxruntime-gpu"
+            )
+        if card is not None:
+            options.use_deterministic_compute = True
+            name = cuda_devices()["devices"][card]["model"]
+            facts = {"name": name, "provider": _onnxruntime.CUDA}
+            where = {"device": f"cuda:{card}", "precision": precision}
+            self._where = where | {"device_facts": facts}
+        if precision == "tf32":
+            self._row_tolerance = 1e-2
+        try:
+            self._session = _onnxruntime.session(path, options, card, precision == "tf32")
+        except Exception as e:
+            raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
+        self._title = self._file = str(path)
+        self._sha256 = sha256_file(path)
+        outside = _onnx_file.hashes_beside(path)
+        self._outputs = {o.name: o.shape for o in self._session.get_outputs()}
+        outputs = [*self._outputs]
+        of_kind(output, (str, type(None)), "output")
+        if output is not None and output not in outputs:
+            names = cut(", ".join(outputs))
+            raise ValueError(f"{path} has no output {brief(output)!r}; it has {names}")
+        self._output, self._named = output or outputs[0], output is not None
+        if not self._named and _numbers(self._outputs[self._output]) == 1:
+            self._refuse_one_number()
+        exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
+        if exported is None:
+            self._graph = graph_pixels(path)
+            pixels = self._graph.before if self._graph else {"mean": [127.5], "std": [127.5]}
+            self._options = full.ModelOptions(**pixels)
+            if not self._named and len(outputs) > 1:
+                self._chosen = f"output {self._output} of {self._sizes(outputs)}"
+        else:
+            _, self._options = full.parse_model_description(exported, str(path), "facebench")
+            self._prepared = True
+        self._set_pixels(mean, std, color, known=exported is not None)
+        self._read_input()
+        self.description = {
+            "onnx": Path(path).name,
+            "sha256": self._sha256,
+            "output": self._output,
+            "onnxruntime": onnxruntime.__version__,
+        } | self._pixels()
+        if self._graph is not None:
+            self.description["graph_pixels"] = str(self._graph)
+        if outside:
+            self.description["external_data"] = outside
+        if exported is not None:
+            self.description["exported"] = json.loads(exported)
+
+    def _sizes(self, outputs) -> str:
+        """Outputs with their numbers for an image, for messages."""
+        counts = {name: _numbers(self._outputs[name]) for name in outputs}
+        return cut(", ".join(f"{n} ({c})" if c else n for n, c in counts.items()))
+
+    def _refuse_one_number(self):
+        raise Error(one_number(self._file, self._output, self._outputs, self._sizes))
+
+    def _read_input(self) -> None:
+        first = self._session.get_inputs()[0]
+        shape = [side if isinstance(side, int) else 0 for side in first.shape]
+        channels = 1 if self._options.color == "gray" else 3
+        if len(shape) != 4 or shape[1] not in (0, channels):
+            raise Error(
+                f"{self._file}: its input '{brief(first.name)}' is "
+                f"({cut(', '.join(map(str, first.shape)))}), "
+                f"expected (N, {channels}, H, W) with color '{self._options.color}'"
+            )
+        self._name, self._batch, self._input = first.name, shape[0], tuple(shape[2:])
+
+    def _run(self, x: np.ndarray) -> np.ndarray:
+        # A network exported for one image takes them one by one.
+        step = self._batch or len(x)
+        parts = []
+        for i in range(0, len(x), step):
+            part = x[i : i + step]
+            try:
+                out = self._session.run([self._output], {self._name: part})[0]
+            except Exception as e:  # onnxruntime has no class that all of its errors share
+                if self._where and is_out_of_memory(e):
+                    raise _torch_out_of_memory(str(e)) from None
+                raise Error(f"{self._file}: onnxruntime cannot run it: {cut(e)}") from None
+            if not self._named and np.size(out) == len(part):
+                self._refuse_one_number()
+            parts.append(_rows(out, len(part), f"{self._file}: its output '{brief(self._output)}'"))
+        if len({part.shape[1] for part in parts}) > 1:
+            problem = f"its output '{brief(self._output)}' has rows of unlike length"
+            raise ValueError(f"{self._file}: {problem}")
+        return np.concatenate(parts)
+
+
+def _numbers(shape) -> int | None:
+    """For an image, of an output's shape; None: the file does not say."""
+    sides = shape[1:]
+    return math.prod(sides) if all(isinstance(side, int) for side in sides) else None
+
+
+def _onnxruntime_has(card: int | None, precision: str) -> bool:
+    """Whether the onnxruntime at hand computes in a precision on a card; None: the processor."""
+    if card is None:
+        return precision == "float32"
+    return precision in ("float32", "tf32") and _onnxruntime.has_cuda()
+
+
+def _torch_out_of_memory(message: str) -> Exception:
+    """As torch says it, which the extractor knows: "Failed to allocate memory for requested buffer
+    of size 1048576" of onnxruntime."""
+    import torch
+
+    size = re.search(r"buffer of size (\d+)", message)
+    asked = f"Tried to allocate {int(size[1]) / 2**20:.2f} MiB. " if size else ""
+    return torch.OutOfMemoryError(asked + message)
