@@ -3,7 +3,6 @@
 Part of `facebench.embedding`, which shows these names.
 """
 
-import importlib
 import json
 import re
 import sys
@@ -20,6 +19,12 @@ from facebench._library import full
 from facebench.core import Error, _entry_points, cuda_devices, parse_device
 from facebench.core._arguments import brief, cut, of_kind, type_text
 from facebench.core._files import MOST, open_file
+from facebench.core._named_code import (
+    check_named_function,
+    import_function,
+    is_address,
+    is_named_function,
+)
 from facebench.embedding import _onnx_file
 from facebench.engines.worker import is_out_of_memory
 from facebench.io import read_safetensors, sha256_file, write_safetensors
@@ -155,6 +160,7 @@ class OnnxEmbedder(_NetworkEmbedder):
         except ImportError:
             raise ImportError("ONNX models need onnxruntime: pip install onnxruntime") from None
         open_file(path, MOST).close()
+        outside = _onnx_file.hashes_beside(path)  # refuses weights that lie elsewhere
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         # None: it prints names of the file as they are. What failed stands in its exception.
@@ -177,7 +183,6 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
         self._title = self._file = str(path)
         self._sha256 = sha256_file(path)
-        outside = _onnx_file.hashes_beside(path)
         outputs = [o.name for o in self._session.get_outputs()]
         of_kind(output, (str, type(None)), "output")
         if output is not None and output not in outputs:
@@ -396,6 +401,9 @@ class CallableEmbedder(_NetworkEmbedder):
 
 
 _WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".npz", ".dat")
+_READ = (
+    "FILE.safetensors, FILE.onnx, module:function, dlib, or a name that an installed package brings"
+)
 
 
 def load_embedder(source, extract=None, **options):
@@ -420,6 +428,8 @@ def load_embedder(source, extract=None, **options):
     options = {name: value for name, value in options.items() if value is not None}
     text = str(source)
     named = isinstance(source, (str, Path))
+    if named and is_address(text):
+        check_named_function(text, _READ)
     if named and text.endswith(".onnx"):
         return _onnx_model(source, extract or full.ExtractOptions(), options)
     if isinstance(source, full.Network) or (torch and isinstance(source, torch.nn.Module)):
@@ -441,26 +451,13 @@ def load_embedder(source, extract=None, **options):
             "model must be FILE.safetensors, FILE.onnx, module:function, dlib, a network or a "
             f"callable, not {type_text(source)}"
         )
-    module, colon, name = text.partition(":")
-    if not colon and Path(text).suffix in _WEIGHTS:
+    if Path(text).suffix in _WEIGHTS and not is_named_function(text):
         raise ValueError(
             f"'{brief(source)}' holds weights, and no model says what they are of. Make one: "
             "facebench convert FILE --network NAME --out m.safetensors"
         )
-    if not colon:
-        point = _entry_points.brought(_entry_points.MODELS).get(text)
-        if point is not None:
-            return load_embedder(point.value, extract, **options)
-        raise ValueError(
-            f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx, "
-            "module:function, dlib, or a name that an installed package brings"
-        )
-    try:
-        function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as e:
-        raise ValueError(f"{text!r}: {e}") from None
-    if not callable(function):
-        raise ValueError(f"{text!r} is not callable")
+    point = _entry_points.brought(_entry_points.MODELS).get(text)
+    function = import_function(text if point is None else point.value, _READ)
     return load_embedder(function, extract, **options)
 
 
