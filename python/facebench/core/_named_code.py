@@ -11,8 +11,8 @@ from facebench.core._arguments import brief
 def is_named_function(text: str) -> bool:
     """Whether a text is ``module:function``: names of Python with dots between, one colon, a name.
 
-    >>> [is_named_function(text) for text in ("a.b:c", "hf://org/model", "C:model", "a:b:c", "a:if")]
-    [True, False, True, False, False]
+    >>> [is_named_function(text) for text in ("a.b:c", "hf://org/model", "a:b:c", "a:if")]
+    [True, False, False, False]
     """
     module, _, name = text.partition(":")
     parts = [*module.split("."), name]
