@@ -5,6 +5,7 @@
 beside those that need no torch: ``facebench.evaluate``, ``facebench.report``, ``facebench.verify``.
 """
 
+import contextlib
 import functools
 import os
 import tempfile
@@ -13,10 +14,12 @@ from typing import Any, Unpack
 
 from facebench import __version__, datasets, embedding, reports
 from facebench._library import full
+from facebench.core import Error
 from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
+from facebench.core._parts import state_of
 from facebench.core._shards import made_by
-from facebench.embedding import _foreign
+from facebench.embedding import _foreign, _onnx_file
 from facebench.io import EmbeddingSet, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
@@ -82,11 +85,35 @@ def pack(
     request = PackRequest(**options)
     if workers is None:
         return full.pack(dataset, root, out, request, shard, threads, progress)
-    root = os.path.abspath(root)
-    identity = {"dataset": dataset, "root": root, "version": __version__, **request.to_dict()}
+    root, options_said = os.path.abspath(root), request.to_dict()
+    identity = {
+        "dataset": dataset,
+        "root": root,
+        "version": __version__,
+        "images": state_of(root, [out, f"{out}.shards"]),
+        "files": _hashes_of_files(options_said),
+        **options_said,
+    }
     make = functools.partial(pack, dataset, root, threads=threads, **options)
     with made_by(workers, out, identity, shards, make) as files:
         return full.merge_packs(files, out, progress=progress)
+
+
+def _hashes_of_files(options) -> dict:
+    """The SHA-256 of each file that the options of `pack` name: a list, a detector's weights."""
+    texts = [str(options.get("exclude") or ""), *(options.get("detector_options") or [])]
+    files = [text.partition("=")[2] or text for text in texts]
+    hashes = {file: sha256_file(file) for file in files if os.path.isfile(file)}
+    if options.get("detector") in (None, "mtcnn"):
+        with contextlib.suppress(Error):  # the workers may have it
+            weights = full.default_mtcnn_weights()
+            hashes["mtcnn"] = sha256_file(weights)
+    return hashes
+
+
+def _weights_beside(model) -> dict:
+    """The files beside an ONNX file that hold its weights, with their hashes."""
+    return _onnx_file.hashes_beside(model) if model.endswith(".onnx") else {}
 
 
 @takes(full.ExtractOptions)
@@ -158,8 +185,14 @@ def _embed_shared(model, pack, out, options, shards, workers, threads):
     if out is None:
         raise ValueError("workers: give out=, beside which the shards lie until they are joined")
     files = [os.path.abspath(path_text(f, n)) for f, n in ((model, "model"), (pack, "pack"))]
-    hashes = [sha256_file(file) for file in files]
-    identity = {"files": hashes, "version": __version__, **options}
+    identity = {
+        "model": [sha256_file(files[0]), _weights_beside(files[0])],
+        "pack": [sha256_file(files[1])],
+        "version": __version__,
+        **options,
+    }
+    if datasets.find_image_archive(files[1]) is not None:  # which may have an index beside it
+        identity["pack"].append(state_of(files[1], [out, f"{out}.shards"]))
     make = functools.partial(embed, *files, threads=threads, **options)
     with made_by(workers, out, identity, shards, make) as parts:
         return embedding.merge_shards(parts, out)

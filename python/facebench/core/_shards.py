@@ -1,8 +1,5 @@
 """One result out of shards that other processes make: any `concurrent.futures.Executor`."""
 
-import hashlib
-import json
-import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
@@ -10,26 +7,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from facebench._eval import Error
+from facebench.core._parts import Parts
 
 
 @contextmanager
 def made_by(workers: Executor, out, identity: dict, count: int, make: Callable):
     """The files of ``count`` shards, each by make(shard=..., out=...) on one of the workers.
 
-    They lie beside ``out`` and go when the block has ended well. Those that are there are kept, by
-    all that ``identity`` says of them. A shard that fails is made once more, and so is one that is
-    much slower than others: its worker may have stopped.
+    They lie beside ``out`` (`_parts`) and go when the block has ended well. Those that are there
+    are kept, by all that ``identity`` says of them. A shard that fails is made once more, and so is
+    one that is much slower than others: its worker may have stopped.
     """
     if count < 1:
         raise ValueError(f"shards is {count}: expected a number from 1")
-    text = json.dumps(identity | {"shards": count}, sort_keys=True, default=str)
-    key = hashlib.sha256(text.encode()).hexdigest()[:16]
-    folder = Path(f"{out}.shards").absolute() / key
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {f"{k}/{count}": folder / f"{k}-of-{count}.h5" for k in range(1, count + 1)}
-    _make_all({s: file for s, file in files.items() if not file.exists()}, workers, make, folder)
-    yield list(files.values())
-    shutil.rmtree(folder.parent)
+    parts = Parts(out, identity, count)
+    missing = {shard: file for shard, file in parts.files.items() if not file.exists()}
+    _make_all(missing, workers, make, parts.folder)
+    yield list(parts.files.values())
+    parts.remove()
 
 
 def _make_all(missing: dict[str, Path], workers: Executor, make: Callable, folder: Path) -> None:

@@ -4,7 +4,6 @@ takes it.
 Part of `facebench.embedding`, which shows these names.
 """
 
-import importlib
 import sys
 import warnings
 from pathlib import Path
@@ -15,6 +14,12 @@ import numpy as np
 from facebench._library import full
 from facebench.core import _entry_points
 from facebench.core._arguments import brief, type_text
+from facebench.core._named_code import (
+    check_named_function,
+    import_function,
+    is_address,
+    is_named_function,
+)
 from facebench.embedding._network_embedder import (
     CallableEmbedder,
     _NetworkEmbedder,
@@ -38,6 +43,9 @@ class Embedder(Protocol):
 
 
 _WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".npz", ".dat")
+_READ = (
+    "FILE.safetensors, FILE.onnx, module:function, dlib, or a name that an installed package brings"
+)
 
 
 def load_embedder(source, extract=None, **options):
@@ -63,6 +71,8 @@ def load_embedder(source, extract=None, **options):
     options = {name: value for name, value in options.items() if value is not None}
     text = str(source)
     named = isinstance(source, (str, Path))
+    if named and is_address(text):
+        check_named_function(text, _READ)
     if named and text.endswith(".onnx"):
         return _onnx_model(source, extract or full.ExtractOptions(), options)
     ours = isinstance(source, full.Model) or (named and text.endswith(".safetensors"))
@@ -90,26 +100,13 @@ def load_embedder(source, extract=None, **options):
             "model must be FILE.safetensors, FILE.onnx, module:function, dlib, a network or a "
             f"callable, not {type_text(source)}"
         )
-    module, colon, name = text.partition(":")
-    if not colon and Path(text).suffix in _WEIGHTS:
+    if Path(text).suffix in _WEIGHTS and not is_named_function(text):
         raise ValueError(
             f"'{brief(source)}' holds weights, and no model says what they are of. Make one: "
             "facebench convert FILE --network NAME --out m.safetensors"
         )
-    if not colon:
-        point = _entry_points.brought(_entry_points.MODELS).get(text)
-        if point is not None:
-            return load_embedder(point.value, extract, **options)
-        raise ValueError(
-            f"'{brief(source)}' is not a model: expected FILE.safetensors, FILE.onnx, "
-            "module:function, dlib, or a name that an installed package brings"
-        )
-    try:
-        function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as e:
-        raise ValueError(f"{text!r}: {e}") from None
-    if not callable(function):
-        raise ValueError(f"{text!r} is not callable")
+    point = _entry_points.brought(_entry_points.MODELS).get(text)
+    function = import_function(text if point is None else point.value, _READ)
     return load_embedder(function, extract, **options)
 
 

@@ -60,6 +60,7 @@ class OnnxEmbedder(_NetworkEmbedder):
         except ImportError:
             raise ImportError("ONNX models need onnxruntime: pip install onnxruntime") from None
         open_file(path, MOST).close()
+        outside = _onnx_file.hashes_beside(path)  # refuses weights that lie elsewhere
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         # None: it prints names of the file as they are. What failed stands in its exception.
@@ -84,7 +85,6 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
         self._title = self._file = str(path)
         self._sha256 = sha256_file(path)
-        outside = _onnx_file.hashes_beside(path)
         self._outputs = {o.name: o.shape for o in self._session.get_outputs()}
         outputs = [*self._outputs]
         of_kind(output, (str, type(None)), "output")

@@ -5,6 +5,7 @@ import os
 
 from facebench import _eval
 from facebench.core._arguments import path_text
+from facebench.core._parts import state_of
 from facebench.core._shards import made_by
 from facebench.io import _embedding_files
 
@@ -51,6 +52,11 @@ def files_of(
     how = {name: os.path.abspath(place) for name, place in places.items() if place is not None}
     how |= {"protocol": protocol, "limit": limit, "options": options}
     how["allow_missing"] = allow_missing
-    identity = how | {"version": _eval.version(), "sha256": _eval.sha256_file(file)}
+    left_out = [out, f"{out}.shards"]
+    contents = {n: state_of(how[n], left_out) for n in ("root", "lists", "exclude") if n in how}
+    contents |= {"embeddings": _eval.sha256_file(file)}
+    if isinstance(protocol, str | os.PathLike) and os.path.isfile(protocol):
+        contents["protocol"] = _eval.sha256_file(protocol)
+    identity = how | {"version": _eval.version(), "contents": contents}
     make = functools.partial(evaluate_shard, **how, threads=threads)
     return made_by(workers, out, identity, count, make)

@@ -146,7 +146,7 @@ def test_what_is_made_is_kept(faces, tmp_path, numbers, trouble, sentence):
     with Unsteady(numbers, trouble) as workers, pytest.raises(facebench.Error) as error:
         on_workers(faces, tmp_path / "run", workers)
     assert sentence in str(error.value)
-    (folder,) = (tmp_path / "run.shards").iterdir()
+    (folder,) = (p for p in (tmp_path / "run.shards").iterdir() if p.is_dir())
     assert "run it again to go on" in str(error.value)
     kept = len(list(folder.iterdir()))
     workers = Unsteady(set(), None)

@@ -1,0 +1,280 @@
+"""The folder OUT.shards: one that is somebody else's stays as it is, and parts are kept only where
+all that decides them is as it was."""
+
+import json
+import os
+import shutil
+import warnings
+from concurrent.futures import Executor, Future
+
+import facebench
+import numpy as np
+import pytest
+from facebench import datasets, embedding, images, protocols
+from facebench.core import _parts
+from noise_photographs import write_noise_photographs
+
+COUNT, SHARDS = 24, 4
+
+
+class Workers(Executor):
+    """Makes the first ``good`` parts in this process, and fails at all others."""
+
+    def __init__(self, good=1000):
+        self.good, self.made = good, 0
+
+    def submit(self, function, /, *arguments):
+        future = Future()
+        if self.made < self.good:
+            function(*arguments)
+            future.set_result(0.1)
+            self.made += 1
+        else:
+            future.set_exception(OSError("the machine is gone"))
+        return future
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Photographs of noise, a pack of them and a model."""
+    folder = tmp_path_factory.mktemp("made")
+    write_noise_photographs(folder / "faces", COUNT, 24, ".png")
+    facebench.pack("folder", folder / "faces", folder / "faces.h5", detector="none", crop_size=16)
+    embedding.make_model("small4", height=16, width=16, embedding=8).save(folder / "m.safetensors")
+    return folder
+
+
+@pytest.fixture
+def here(made, tmp_path):
+    shutil.copytree(made, tmp_path / "x")
+    return tmp_path / "x"
+
+
+def pack(here, out, **options):
+    options = {"detector": "none", "crop_size": 16} | options
+    return facebench.pack("folder", here / "faces", out, threads=1, **options)
+
+
+def embed(here, out, **options):
+    return facebench.embed(here / "m.safetensors", here / "faces.h5", out, threads=1, **options)
+
+
+def evaluate(here, out, **options):
+    how = {"root": here / "faces", "out": out, "replicates": 20, "stored_scores": 20, **options}
+    return protocols.evaluate("folders", here / "e.h5", **how)
+
+
+def photograph(here, number=0):
+    return sorted((here / "faces").rglob("*.png"))[number]
+
+
+def snapshot(folder):
+    """Everything of a folder: names, bytes, links."""
+    return {
+        p.relative_to(folder): os.readlink(p) if p.is_symlink() else p.is_file() and p.read_bytes()
+        for p in sorted(folder.rglob("*"))
+    }
+
+
+def somebodys(place, how):
+    """A folder (or what stands in its place) that facebench did not make."""
+    if how == "a file":
+        place.write_text("mine")
+        return place
+    if how == "a link":
+        place.with_name("elsewhere").mkdir()
+        place.symlink_to(place.with_name("elsewhere"))
+        place = place.with_name("elsewhere")
+    else:
+        place.mkdir()
+    (place / "thesis.txt").write_text("three years of work")
+    (place / "0123456789abcdef").mkdir()
+    (place / "0123456789abcdef" / "1-of-4.h5").write_text("mine as well")
+    if how == "a marker of another result":
+        text = json.dumps({"format": _parts._FORMAT, "result": "other.h5", "attempts": {}})
+        (place / _parts.MARKER).write_text(text)
+    if how == "a marker that is none":
+        (place / _parts.MARKER).write_text("[")
+    return place
+
+
+@pytest.mark.parametrize("verb", [pack, embed, evaluate])
+@pytest.mark.parametrize(
+    "how",
+    ["a folder", "a file", "a link", "a marker of another result", "a marker that is none"],
+)
+def test_what_facebench_did_not_make_stays(here, verb, how):
+    if verb is evaluate:
+        embed(here, here / "e.h5")
+    place = somebodys(here / "mine.h5.shards", how)
+    before = snapshot(here)
+    with pytest.raises(facebench.Error, match=r"facebench did not make it.*move it elsewhere"):
+        verb(here, here / "mine.h5", workers=Workers(), shards=SHARDS)
+    assert snapshot(here) == before and place.exists()
+
+
+def test_an_empty_folder_of_somebodys_stays(here):
+    (here / "mine.h5.shards").mkdir()
+    with pytest.raises(facebench.Error, match="did not make it"):
+        pack(here, here / "mine.h5", workers=Workers(), shards=SHARDS)
+    assert (here / "mine.h5.shards").is_dir()
+
+
+def attempt(here, verb, good=2):
+    """A first attempt that ends after some parts."""
+    with pytest.raises(facebench.Error, match="failed twice"):
+        verb(here, here / "out.h5", workers=Workers(good), shards=SHARDS)
+    assert len(list((here / "out.h5.shards").glob("*/*.h5"))) == good
+
+
+def go_on(here, verb, **options):
+    """(parts made, warnings) of the attempt that follows; its bytes are those of one process."""
+    workers = Workers()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        verb(here, here / "out.h5", workers=workers, shards=SHARDS, **options)
+    verb(here, here / "whole.h5", **options)
+    out, whole = here / "out.h5", here / "whole.h5"
+    if whole.is_dir():  # a run
+        out, whole = out / "scores.h5", whole / "scores.h5"
+    assert out.read_bytes() == whole.read_bytes()
+    assert not (here / "out.h5.shards").exists()
+    return workers.made, [str(w.message) for w in said]
+
+
+@pytest.mark.parametrize("verb", [pack, embed])
+def test_parts_are_kept_where_nothing_has_changed(here, verb):
+    attempt(here, verb)
+    assert go_on(here, verb) == (SHARDS - 2, [])
+
+
+def other_pixels_of_the_same_size_and_time(path):
+    facts, pixels = path.stat(), images.read(path)
+    for seed in range(200):  # until it has as many bytes
+        changed = (
+            np.random.default_rng(seed).permutation(pixels.reshape(-1, 3)).reshape(pixels.shape)
+        )
+        images.write(path, np.ascontiguousarray(changed))
+        if path.stat().st_size <= facts.st_size:
+            break
+    data = path.read_bytes()
+    path.write_bytes(data + b"\0" * (facts.st_size - len(data)))
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+
+
+def exchange(a, b):
+    a.rename(a.with_suffix(".aside"))
+    b.rename(a)
+    a.with_suffix(".aside").rename(b)
+
+
+CHANGES = {
+    "a photograph is another one": lambda here: shutil.copy(
+        photograph(here, 5), photograph(here, 1)
+    ),
+    "a photograph is deleted": lambda here: photograph(here).unlink(),
+    "a photograph is added": lambda here: shutil.copy(
+        photograph(here), photograph(here).with_name("zz.png")
+    ),
+    "a photograph is renamed": lambda here: photograph(here).rename(
+        photograph(here).with_name("zz.png")
+    ),
+    "a photograph of the same size and time": lambda here: other_pixels_of_the_same_size_and_time(
+        photograph(here)
+    ),
+    "two photographs change places": lambda here: exchange(
+        photograph(here, 0), photograph(here, 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_parts_of_other_photographs_are_made_again(here, change):
+    attempt(here, pack)
+    CHANGES[change](here)
+    made, (said,) = go_on(here, pack)
+    assert made == SHARDS
+    assert "2 parts of an earlier attempt are removed and made again" in said
+    assert "since then images changed" in said
+
+
+def test_parts_by_other_options_are_made_again(here):
+    attempt(here, pack)
+    made, (said,) = go_on(here, pack, crop_size=12)
+    assert made == SHARDS and "since then crop_size changed" in said
+
+
+def test_an_exclusion_that_changed(here):
+    person = photograph(here).parent.name
+    (here / "without.txt").write_text(f"person\t{person}\n")
+    exclude = {"exclude": here / "without.txt"}
+    with pytest.raises(facebench.Error, match="failed twice"):
+        pack(here, here / "out.h5", workers=Workers(2), shards=SHARDS, **exclude)
+    (here / "without.txt").write_text(f"person\t{photograph(here, -1).parent.name}\n")
+    made, (said,) = go_on(here, pack, **exclude)
+    assert made == SHARDS and "since then files changed" in said
+
+
+@pytest.mark.parametrize("what", ["m.safetensors", "faces.h5"])
+def test_embeddings_by_another_model_or_pack(here, what):
+    attempt(here, embed)
+    if what == "faces.h5":
+        photograph(here).unlink()
+        pack(here, here / what)
+    else:
+        options = {"height": 16, "width": 16, "embedding": 8, "seed": 5}
+        embedding.make_model("small4", **options).save(here / what)
+    made, (said,) = go_on(here, embed)
+    assert made == SHARDS and "2 parts" in said
+    assert ("pack" if what == "faces.h5" else "model") in said.partition("since then")[2]
+
+
+def test_comparisons_of_other_lists(here):
+    embed(here, here / "e.h5")
+    attempt(here, evaluate)
+    CHANGES["a photograph is added"](here)
+    made, said = go_on(here, evaluate)
+    assert made == SHARDS and any("contents changed" in text for text in said)
+
+
+def test_what_others_put_into_our_folder_stays(here):
+    attempt(here, pack)
+    place = here / "out.h5.shards"
+    (place / "notes.txt").write_text("mine")
+    with pytest.warns(UserWarning, match=r"stays.*notes.txt"):
+        pack(here, here / "out.h5", workers=Workers(), shards=SHARDS)
+    assert sorted(p.name for p in place.iterdir()) == [_parts.MARKER, "notes.txt"]
+    (place / "notes.txt").unlink()
+    pack(here, here / "out.h5", workers=Workers(), shards=SHARDS)
+    assert not place.exists()
+
+
+def test_a_photograph_under_a_linked_folder_counts(here, tmp_path):
+    """A data set that is a link, or has links to folders in it."""
+    people = sorted((here / "faces").iterdir())
+    people[0].rename(tmp_path / "elsewhere")
+    people[0].symlink_to(tmp_path / "elsewhere")
+    (people[0] / "loop").symlink_to(here / "faces")
+    before = _parts.state_of(here / "faces")
+    assert before == _parts.state_of(here / "faces")
+    (tmp_path / "elsewhere" / "new.png").write_bytes(b"")
+    assert _parts.state_of(here / "faces") != before
+
+
+def test_the_index_beside_an_archive_counts(tmp_path):
+    (tmp_path / "a.rec").write_bytes(b"1")
+    (tmp_path / "a.idx").write_bytes(b"1")
+    before = _parts.state_of(tmp_path / "a.rec")
+    (tmp_path / "b.idx").write_bytes(b"1")
+    assert _parts.state_of(tmp_path / "a.rec") == before
+    (tmp_path / "a.idx").write_bytes(b"12")
+    assert _parts.state_of(tmp_path / "a.rec") != before
+
+
+def test_the_folder_of_parts_may_lie_in_the_data_set(here):
+    with pytest.raises(facebench.Error, match="failed twice"):
+        pack(here, here / "faces" / "out.h5", workers=Workers(2), shards=SHARDS)
+    workers = Workers()
+    pack(here, here / "faces" / "out.h5", workers=workers, shards=SHARDS)
+    assert workers.made == SHARDS - 2
+    assert len(datasets.Pack(here / "faces" / "out.h5")) == COUNT
