@@ -12,11 +12,11 @@ from facebench._library import full
 from facebench.core import Error, cuda_devices, parse_device
 from facebench.core._arguments import brief, cut, of_kind
 from facebench.core._files import MOST, open_file
+from facebench.core._out_of_memory import is_out_of_memory
 from facebench.embedding import _onnx_file
 from facebench.embedding._network_embedder import _NetworkEmbedder, _rows
 from facebench.embedding._outputs import one_number
 from facebench.embedding._stated_pixels import graph_pixels
-from facebench.engines.worker import is_out_of_memory
 from facebench.io import sha256_file
 
 

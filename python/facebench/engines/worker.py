@@ -15,32 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from facebench.core._out_of_memory import is_out_of_memory
 from facebench.engines import ENGINES
-
-_OUT_OF_MEMORY = (
-    "can't allocate memory",
-    "out of memory",
-    "resource_exhausted",
-    "resource exhausted",
-    "bad_alloc",
-    "failed to allocate",
-    "alloc_failed",
-    "not enough memory",
-    "cannot allocate memory",
-    "allocation failed",
-    "oom when allocating",
-)
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an exception of any framework means that memory ran out.
-
-    >>> is_out_of_memory(MemoryError()), is_out_of_memory(ValueError("wrong shape"))
-    (True, False)
-    """
-    if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
-        return True
-    return any(text in str(error).lower() for text in _OUT_OF_MEMORY)
 
 
 def limit_memory(beyond: int) -> None:

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import facebench
+from facebench.core._out_of_memory import is_out_of_memory
 from facebench.engines import elsewhere
 
 # A shell that exports these halves the speed of OpenBLAS in every framework that uses it.
@@ -107,8 +108,6 @@ class Worker:
         message = self._last_words()
         if code == -signal.SIGKILL:
             raise WorkerFailed("out_of_memory", "the system killed the process (out of memory)")
-        from facebench.engines.worker import is_out_of_memory
-
         # An allocation that fails inside a thread or a library ends the process with its words.
         kind = "out_of_memory" if is_out_of_memory(RuntimeError(message)) else "failed"
         raise WorkerFailed(kind, f"the process ended ({code}): {message}")

@@ -16,8 +16,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from facebench import engines, nn, timing  # noqa: E402
+from facebench.core._out_of_memory import is_out_of_memory  # noqa: E402
 from facebench.engines import libraries  # noqa: E402
-from facebench.engines import worker as worker_module  # noqa: E402
 from facebench.timing.results import markdown, sections  # noqa: E402
 from facebench.timing.workers import Worker, WorkerFailed  # noqa: E402
 
@@ -476,7 +476,7 @@ def test_an_unknown_command_is_refused():
     ],
 )
 def test_what_counts_as_out_of_memory(error, expected):
-    assert worker_module.is_out_of_memory(error) is expected
+    assert is_out_of_memory(error) is expected
 
 
 # --- reports --------------------------------------------------------------------------------------
