@@ -10,8 +10,12 @@ void bind_paired(py::module_& m) {
       .field("value", &PairedComparison::value, "a - b")
       .field("a", &PairedComparison::a, "of the first system")
       .field("b", &PairedComparison::b, "of the second system")
+      .field("sd", &PairedComparison::sd, "of the difference, over draws")
+      .field("differing", &PairedComparison::differing,
+             "people, or pairs of people, that the systems differ on")
       .field("interval", &PairedComparison::interval, "of the difference")
-      .field("p_value", &PairedComparison::p_value, "two-sided, that they do not differ");
+      .field("p_value", &PairedComparison::p_value, "two-sided, that they do not differ")
+      .field("no_interval", &PairedComparison::no_interval, "why there is none, or empty");
   m.def(
       "compare_paired",
       [](const py::object& a, const py::object& b, const py::object& first,
@@ -34,6 +38,8 @@ void bind_paired(py::module_& m) {
       py::arg("options") = BootstrapOptions{}, py::arg("threads") = 0,
       py::arg("progress") = py::none(),
       "Difference of two systems on the same comparisons, with its interval and p-value.\n\n"
+      "Where the systems differ on few people the bounds and the p-value are exact\n"
+      "(docs/metrics.md); both are NaN where ``no_interval`` says why.\n\n"
       "a, b: a Statistic of each system (or lists, pair by pair) over the same comparisons in the\n"
       "same order. first, second, folds: as for component_bootstrap. resampling: 'dyadic',\n"
       "'components' or 'vertices'.\n\n"

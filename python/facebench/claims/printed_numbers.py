@@ -72,9 +72,16 @@ class Claim(Report):
         if not self.spread["kinds"]:
             return f"The spread {printed} is of folds, and their number is not known (folds)."
         over = f"over {self.folds} folds of {self.total // self.folds}"
-        kinds = [name.replace("_", " ") for name, of in self.spread["kinds"].items() if of]
-        if kinds:
-            return f"The spread {printed} {over} can be their {' or '.join(kinds)}."
+        kinds, untried = [name for name, of in self.spread["kinds"].items() if of], []
+        for name in self.spread["untried"]:
+            if name in kinds:
+                kinds.remove(name)
+                untried.append(name)
+        said = [f"{may} be their {' or '.join(names)}".replace("_", " ")
+                for may, names in (("can", kinds), ("may", untried)) if names]  # fmt: skip
+        if said:
+            why = " (not every sum of squares was tried)" if untried else ""
+            return f"The spread {printed} {over} {', and '.join(said)}{why}."
         return (
             f"The spread {printed} {over} cannot exist: no counts with that mean have it, as "
             "standard deviation or standard error, of n or of n - 1."
@@ -156,7 +163,8 @@ def check_claim(printed, protocol=None, *, against="", options=None, **more):
     ``printed``: the number as text ("99.63" or "99.63 %" are percent, "0.9963" is a fraction; give
     text, so that trailing zeros count), also with its spread over folds as papers and logs print it
     ("0.99783+-0.00259", "99.78 ± 0.28 %", "99.78(28)"): ``spread["kinds"]`` then has for the
-    standard deviation and the standard error the counts of the number with which folds can have it.
+    standard deviation and the standard error the counts of the number with which folds can have it;
+    of those in ``spread["untried"]`` not every sum of squares was tried, so they may have it.
     What it is counted out of comes from ``protocol`` or from
     the keywords of :class:`ClaimOptions`: metric (``accuracy``, ``far``, ``tar@far=0.001`` or
     ``rate``, any share of ``genuine`` things), track, genuine, impostor, folds; level and power.

@@ -101,6 +101,9 @@ class Explanation(Report):
                     "(Bonferroni)."
                 )
             )
+            paired = [n["paired"] for n in self.numbers if n["paired"]]
+            notes = {p["note"] or p["no_interval"] for p in paired} - {None}
+            blocks += [text(f"Of some differences: {note}.") for note in sorted(notes)]
         return blocks
 
     def _shares(self):

@@ -86,7 +86,11 @@ def _differences(column, baseline, how):
     adjusted = holm_adjusted(
         [float("nan") if pair["p_value"] is None else pair["p_value"] for pair in pairs]
     )
-    return {s: (q["difference"], p) for s, q, p in zip(others, pairs, adjusted, strict=True)}
+    return {
+        s: (q["difference"], p)
+        for s, q, p in zip(others, pairs, adjusted, strict=True)
+        if q["p_value"] is not None
+    }
 
 
 def _cell(column, system, style, notes):

@@ -12,9 +12,11 @@ def rank_runs(
     """Two or more run folders by one number, all in the same draws of people.
 
     A dict: ``places``, in the order of ``runs``, with ``value`` (on what no run leaves out),
-    ``first`` (the share of draws in which it is the best) and ``rank_interval``; ``pairs`` (``a``,
-    ``b``: numbers of runs) with ``difference``, its ``interval``, ``p_value`` and ``adjusted_p``
-    (Holm, over the pairs). Throws `facebench.Error` for runs that are not comparable.
+    ``first`` (the share of draws in which it is the best) and ``rank_interval``, both None where
+    ``undefined`` says why; ``pairs`` (``a``, ``b``: numbers of runs) with ``difference``, its
+    ``interval``, ``p_value``, ``note`` (what the level does not say), ``no_interval`` (why there is
+    none) and ``adjusted_p`` (Holm, over the pairs). Throws `facebench.Error` for runs that are not
+    comparable.
 
     >>> import pathlib, tempfile, facebench
     >>> from facebench.reports import rank_runs

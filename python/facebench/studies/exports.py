@@ -140,7 +140,8 @@ def model_card(content: dict, row: dict) -> str:
             continue
         unit = " %" if column["rate"] else ""
         interval = span(column, cell["interval"])
-        rank = "{:g} – {:g} of {}".format(*place[0]["rank_interval"], place[1]) if place else "–"
+        ranked = place and place[0]["first"] is not None
+        rank = "{:g} – {:g} of {}".format(*place[0]["rank_interval"], place[1]) if ranked else "–"
         rows.append(
             [
                 f"{column['name']} ({column['protocol_title']})",

@@ -367,8 +367,7 @@ def _order(table, order, content):
         [
             Cell(name),
             _shown(column, cell),
-            Cell(percent(place["first"]), sort=place["first"]),
-            Cell("{:g} – {:g}".format(*place["rank_interval"]), sort=place["rank_interval"][0]),
+            *_place(place),
             Cell(percent(cell["failure_to_enrol_rate"]), sort=cell["failure_to_enrol_rate"]),
         ]
         for name, cell, place in zip(names, cells, ranking["places"], strict=True)
@@ -379,11 +378,26 @@ def _order(table, order, content):
         f"best; “ranks”: where it stands in {100 * content['level']:g} % of them. p is of a paired "
         "test over draws of people, two-sided; corrected, it holds for all pairs together (Holm)."
     )
+    if ranking["undefined"]:
+        note = f"The order has no uncertainty: {ranking['undefined']}. {note}"
+    notes = {pair[key] for pair in ranking["pairs"] for key in ("note", "no_interval")} - {None}
+    note += "".join(f" Differences: {sentence}." for sentence in sorted(notes))
     heads = ["better", "worse", "difference", "p", "p corrected", "at 5 %"]
     columns = ["", column["metric_title"], "first in", "ranks", "failed to enrol"]
     summary = f"Differences ({len(pairs)})"
     return Section(title, [text(note), table_block(columns, rows, sortable=True),
                            table_block(heads, pairs, summary=summary, sortable=True)])  # fmt: skip
+
+
+def _place(place):
+    """How often a row is first, and its ranks."""
+    if place["first"] is None:
+        return [Cell("–"), Cell("–")]
+    ranks = place["rank_interval"]
+    return [
+        Cell(percent(place["first"]), sort=place["first"]),
+        Cell("{:g} – {:g}".format(*ranks), sort=ranks[0]),
+    ]
 
 
 def _pair(column, ranking, names, pair):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from facebench import _eval, metrics
-from scipy.stats import norm
+from scipy.stats import beta, binomtest, t
 
 
 def sparse(rng, better=0.0, common=0.1):
@@ -32,8 +32,8 @@ def dyadic_sd(values):
 @pytest.mark.parametrize(
     ("resampling", "method", "sd_of"),
     [
-        ("components", "component_bootstrap_paired", lambda v: np.std(v, ddof=1)),
-        ("dyadic", "dyadic_bootstrap_paired", dyadic_sd),
+        ("components", "component_bootstrap_paired_t", lambda v: np.std(v, ddof=1)),
+        ("dyadic", "dyadic_bootstrap_paired_t", dyadic_sd),
     ],
 )
 def test_difference_is_that_of_the_same_replicates(resampling, method, sd_of):
@@ -58,17 +58,23 @@ def test_difference_is_that_of_the_same_replicates(resampling, method, sd_of):
         options=options,
         threads=1,
     )
-    values = np.array([seen["a"][1:], seen["b"][1:]])  # the first is the value itself
-    assert values.shape == (2, 300)
-    sd = sd_of(values[0] - values[1])
+    values = np.array([seen["a"], seen["b"]])  # the value itself, replicates, 200 without a group
+    assert values.shape == (2, 1 + 300 + 200)
+    sd = sd_of(values[0, 1:301] - values[1, 1:301])
     assert d.value == d.a - d.b == metrics.auc(a) - metrics.auc(b)
-    z = norm.ppf(0.975)
-    assert d.interval.low == pytest.approx(d.value - z * sd, abs=1e-11)
-    assert d.interval.high == pytest.approx(d.value + z * sd, abs=1e-11)
-    assert d.p_value == pytest.approx(2 * norm.sf(abs(d.value) / sd), abs=1e-11)
+    assert d.sd == pytest.approx(sd, abs=1e-15)
+    left_out = values[0, 301:] - values[1, 301:]
+    squares = (left_out - left_out.mean()) ** 2
+    freedom = 2 * squares.sum() ** 2 / (np.sum(squares**2) - squares.sum() ** 2 / 200)
+    half = t.ppf(0.975, min(freedom, 199)) * sd
+    assert d.interval.low == pytest.approx(d.value - half, abs=1e-11)
+    assert d.interval.high == pytest.approx(d.value + half, abs=1e-11)
+    expected = 2 * t.sf(abs(d.value) / sd, min(freedom, 199))
+    assert d.p_value == pytest.approx(expected, abs=1e-11)
+    assert d.differing > 25 and d.interval.note == ""
     assert d.interval.method == method
     # What both find hard cancels: shorter than of two systems that know nothing of each other.
-    alone = np.hypot(sd_of(values[0]), sd_of(values[1]))
+    alone = np.hypot(sd_of(values[0, 1:301]), sd_of(values[1, 1:301]))
     assert sd < 0.8 * alone
 
 
@@ -85,7 +91,8 @@ def test_interval_and_p_value_agree():
                 outside = d.interval.low > 0 or d.interval.high < 0
                 assert outside == (d.p_value < 0.05)
     same = metrics.compare_paired(pairs[0], pairs[0], first, second, fold, options=options)
-    assert [(d.value, d.p_value, d.interval.low) for d in same] == [(0, 1, 0)] * 2
+    for d in same:
+        assert (d.value, d.p_value) == (0, 1) and d.interval.low == -d.interval.high < 0
     with pytest.raises(ValueError, match="2 statistics of one system but 1 of the other"):
         metrics.compare_paired(list(pairs[0]), pairs[1][0], first, second, fold)
     with pytest.raises(ValueError, match="did you mean 'vertices'"):
@@ -101,6 +108,77 @@ def test_the_interval_of_a_difference_of_rates_ends_at_what_is_possible():
     pair = [_eval.auc_statistic(metrics.Comparisons(s, labels)) for s in (scores, -scores)]
     d = metrics.compare_paired(*pair, people, other, np.zeros(2 * count, int))
     assert 0 < d.interval.low < d.value < d.interval.high == 1
+
+
+def decided(right_a, right_b, **more):
+    """Two systems on a genuine pair of each person: which of them each has right."""
+    count = len(right_a)
+    labels, people = np.repeat([1, 0], count), np.tile(np.arange(count), 2)
+    other = np.r_[np.arange(count), count + np.arange(count)]
+    systems = []
+    for right in (right_a, right_b):
+        scores = np.r_[np.where(right, 0.9, 0.1), np.full(count, 0.2)]
+        comparisons = metrics.Comparisons(scores, labels)
+        systems.append(_eval.tar_at_far_statistic(comparisons, 0.01))
+    return metrics.compare_paired(*systems, people, other, **more)
+
+
+@pytest.mark.parametrize(
+    ("for_a", "for_b"), [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (9, 1), (0, 7), (3, 3)]
+)
+def test_few_discordant_people_have_the_exact_test(for_a, for_b):
+    people = 150
+    a, b = np.ones((2, people), bool)
+    b[:for_a], a[for_a : for_a + for_b] = False, False
+    d = decided(a, b)
+    exact = binomtest(for_a, for_a + for_b).pvalue
+    # The variance of the replicates, so the number of trials, has an error of chance.
+    assert d.differing == pytest.approx(for_a + for_b, rel=0.1)
+    assert exact * 0.9 <= d.p_value <= max(exact * 1.35, 0.05 if exact < 0.05 else 0), exact
+    assert (d.interval.low > 0 or d.interval.high < 0) == (d.p_value < 0.05)
+    assert d.interval.low <= d.value <= d.interval.high
+    assert d.interval.note.startswith("at least:")
+    assert d.interval.method == "dyadic_bootstrap_paired_t_exact"
+
+
+def test_two_perfect_systems_have_the_bound_of_their_people():
+    for people in (20, 50, 150):
+        d = decided(np.ones(people, bool), np.ones(people, bool))
+        most = beta.ppf(0.975, 1, people)  # Clopper and Pearson; Wilson is near
+        assert (d.value, d.p_value, d.differing) == (0, 1, 0)
+        assert d.interval.low == pytest.approx(-most, rel=0.01)
+        assert d.interval.high == pytest.approx(most, rel=0.01)
+        assert d.interval.note
+
+
+def test_one_system_right_everywhere_and_one_nowhere():
+    """No draw changes the difference: as many signs as people."""
+    people = 30
+    d = decided(np.ones(people, bool), np.zeros(people, bool))
+    assert d.value == 1 == d.interval.high
+    assert d.p_value == pytest.approx(binomtest(people, people).pvalue, rel=0.5)
+    assert d.interval.low > 0.8
+
+
+def test_more_errors_of_one_system_are_never_surer_of_less():
+    """The p-value falls with each further person who speaks for the first system."""
+    people = 100
+    found = []
+    for wrong in range(9):
+        b = np.ones(people, bool)
+        b[:wrong] = False
+        found.append(decided(np.ones(people, bool), b))
+    p = [d.p_value for d in found]
+    assert p == sorted(p, reverse=True)
+    low = [d.interval.low for d in found]
+    assert low == sorted(low)
+
+
+def test_a_number_that_is_no_rate_and_never_moves_has_no_interval():
+    people = np.arange(20)
+    d = metrics.compare_paired(lambda w: 2.0, lambda w: 3.0, people, people)
+    assert np.isnan([d.interval.low, d.interval.high, d.p_value]).all()
+    assert d.no_interval == "no draw of people changes the difference"
 
 
 @pytest.mark.slow

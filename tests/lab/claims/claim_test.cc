@@ -112,7 +112,7 @@ TEST(CountsWithSpread, AgreesWithEveryFilling) {
     }
     for (int k = 0; k <= total; ++k)
       for (int digits = 0; digits <= parts; ++digits)
-        EXPECT_EQ(counts_with_spread({k}, total, folds, {"", digits, parts}, kind).size(),
+        EXPECT_EQ(counts_with_spread({k}, total, folds, {"", digits, parts}, kind).counts.size(),
                   printed[k].count(digits))
             << kind.name << " " << k << " " << digits;
   }

@@ -45,6 +45,67 @@ def test_sample_sizes_agree_with_the_formulas(a, b):
     assert claim.against["identities"] == claim.against["paired_independent"]
 
 
+DIVISORS = {
+    "standard_deviation": lambda n: n,
+    "sample_standard_deviation": lambda n: n - 1,
+    "standard_error": lambda n: n * (n - 1),
+    "standard_error_of_n": lambda n: n * n,
+}
+
+
+def sums_of_squares(errors, folds, size, largest=None):
+    """Of every way to share so many errors among folds, by recursion."""
+    largest = min(size, errors if largest is None else largest)
+    if folds == 0:
+        return {0} if errors == 0 else set()
+    if folds * largest < errors:
+        return set()
+    return {
+        most * most + rest
+        for most in range(-(-errors // folds), min(largest, errors) + 1)
+        for rest in sums_of_squares(errors - most, folds - 1, size, most)
+    }
+
+
+@pytest.mark.parametrize(
+    ("errors", "folds", "size"),
+    [(28, 10, 600), (21, 10, 700), (12, 5, 20), (17, 4, 9), (9, 3, 50)],
+)
+def test_wide_spreads_are_enumerated(errors, folds, size):
+    """Near the widest spreads the sums of squares have gaps: 28 errors over ten folds of 600 print
+    1.3095 or 1.3604, nothing between."""
+    total = folds * size
+    squares = np.array(sorted(sums_of_squares(errors, folds, size)))
+    for kind, divisor in DIVISORS.items():
+        spreads = np.sqrt((squares - errors**2 / folds) / divisor(folds)) / size
+        middles = (spreads[1:] + spreads[:-1]) / 2
+        tried = np.r_[spreads[-12:], middles[-12:], spreads[:4]]
+        for spread in tried:
+            text = f"{1 - errors / total:.7f} +- {spread:.7f}"
+            claim = claims.check_claim(text, metric="rate", genuine=total, folds=folds)
+            there = np.any(np.abs(spreads - float(f"{spread:.7f}")) <= 5e-8 * (1 + 1e-6))
+            assert claim.spread["untried"] == []
+            assert (errors in [total - k for k in claim.spread["kinds"][kind]]) == there, text
+
+
+def test_what_the_issue_says_of_ten_folds():
+    kinds = claims.check_claim("99.533 +- 1.335", "lfw").spread["kinds"]
+    assert not any(kinds.values())
+    said = str(claims.check_claim("99.533 +- 1.335", "lfw"))
+    assert "cannot exist: no counts with that mean" in said
+    for printed in ("1.3095", "1.3604"):
+        kinds = claims.check_claim(f"99.533 +- {printed}", "lfw").spread["kinds"]
+        assert kinds["sample_standard_deviation"] == [5972]
+
+
+def test_spreads_that_cannot_be_tried_may_be():
+    """Of a million comparisons there are too many sums of squares."""
+    claim = claims.check_claim("70.00 +- 9.00", metric="rate", genuine=1_000_000, folds=10)
+    assert "standard_deviation" in claim.spread["untried"]
+    assert "may be their standard deviation" in str(claim)
+    assert "not every sum of squares was tried" in str(claim)
+
+
 def test_a_spread_over_folds_is_tested():
     """Against numpy: what ten folds print with it is found, and of one more digit nothing else."""
     random = np.random.default_rng(5)

@@ -107,13 +107,18 @@ Values evaluate_draws(const BootstrapScheme& scheme, std::span<const Statistic> 
                      : evaluate_all(scheme.weights, statistics, count, fill, job, stage);
 }
 
-// The trials of a rate: see Replicates.
-std::int64_t trials_of(const Statistic& statistic, const BootstrapScheme& scheme) {
-  std::int64_t trials = scheme.units;
-  if (!scheme.many && statistic.bases.empty())
-    trials = std::min(trials, static_cast<std::int64_t>(scheme.weights));
-  for (const Statistic::Base& base : statistic.bases)
-    trials = std::min({trials, base.count, scheme.units_among(base.taking_part())});
+// The trials of a rate, and the people who carry it: see Replicates.
+UnitsAmong trials_of(const Statistic& statistic, const BootstrapScheme& scheme) {
+  UnitsAmong trials{scheme.units, static_cast<double>(scheme.units)};
+  if (!scheme.many && statistic.bases.empty()) {
+    trials.effective = scheme.units_among(std::vector<std::int64_t>(scheme.weights, 1)).effective;
+    trials.count = std::min(trials.count, static_cast<std::int64_t>(scheme.weights));
+  }
+  for (const Statistic::Base& base : statistic.bases) {
+    const UnitsAmong among = scheme.units_among(base.taking_part());
+    trials.count = std::min({trials.count, base.count, among.count});
+    trials.effective = std::min(trials.effective, among.effective);
+  }
   return trials;
 }
 
@@ -133,11 +138,19 @@ Resampling resampling_for(const ComparisonGraph& graph) {
 }
 
 Replicates Replicates::only(std::size_t s) const {
-  Replicates one{method,      degenerate_method, units,       of_people,
-                 {trials[s]}, opposed,           {points[s]}, {values[s]}};
+  Replicates one{method,         degenerate_method, units,       of_people,  {trials[s]},
+                 {effective[s]}, opposed,           {points[s]}, {values[s]}};
+  if (!left_out.empty()) one.left_out = {left_out[s]};
   if (!freedom.empty()) one.freedom = {freedom[s]};
   if (!acceleration.empty()) one.acceleration = {acceleration[s]};
   return one;
+}
+
+std::string Replicates::note_of_people(std::size_t s) const {
+  if (!of_people) return "";
+  if (units < kFewPeople) return kNotOfFewPeople;
+  const bool uneven = !effective.empty() && 2 * effective[s] < static_cast<double>(trials[s]);
+  return uneven && effective[s] < kFewPeople ? kNotOfFewWhoCarry : "";
 }
 
 Bootstrap::Bootstrap(BootstrapScheme scheme)
@@ -177,9 +190,10 @@ Replicates Bootstrap::replicates(std::span<const Statistic> statistics,
       throw std::invalid_argument(
           fmt::format("statistic '{}' is undefined on these comparisons", statistics[s].name));
   });
-  for (std::size_t s = 0; s < statistics.size(); ++s) {
-    const bool needed = statistics[s].bases.size() > 1 || r.points[s] == 0 || r.points[s] == 1;
-    r.trials.push_back(needed ? trials_of(statistics[s], *scheme_) : 0);
+  for (const Statistic& statistic : statistics) {
+    const UnitsAmong trials = trials_of(statistic, *scheme_);
+    r.trials.push_back(trials.count);
+    r.effective.push_back(trials.effective);
   }
   // Of opposed pairs only whole ones.
   const std::int64_t count = r.opposed ? options.replicates / 2 * 2 : options.replicates;
@@ -198,11 +212,11 @@ Replicates Bootstrap::replicates_with_freedom(std::span<const Statistic> statist
                                               const Job& job) const {
   Replicates r = replicates(statistics, options, job);
   if (scheme_->groups == 0) return r;
-  const Values left_out =
+  r.left_out =
       evaluate_draws(*scheme_, statistics, scheme_->groups, scheme_->leave_out, job, nullptr);
   for (std::size_t s = 0; s < statistics.size(); ++s) {
-    r.freedom.push_back(degrees_of_freedom(statistics[s], left_out[s]));
-    r.acceleration.push_back(acceleration(left_out[s]));
+    r.freedom.push_back(degrees_of_freedom(statistics[s], r.left_out[s]));
+    r.acceleration.push_back(acceleration(r.left_out[s]));
   }
   return r;
 }

@@ -55,19 +55,26 @@ struct Replicates {
   std::string degenerate_method;  // where all replicates give the same 0 or 1
   std::int64_t units = 0;         // what was resampled: components or people
   bool of_people = true;
-  // Of each statistic of both classes, and of each that is 0 or 1, the trials behind it: the people
-  // (or components) that its rate counts, or the comparisons where they are fewer; 0 of the others.
+  // Of each statistic the trials behind it: the people (or components) that its rate counts, or the
+  // comparisons where they are fewer.
   std::vector<std::int64_t> trials;
+  // The people (or components) that would say as much if they shared the statistic's comparisons
+  // evenly (Kish's effective number).
+  std::vector<double> effective;
   bool opposed = false;                     // replicates 2 p and 2 p + 1 are an opposed pair
   std::vector<double> points;               // on the comparisons themselves
   std::vector<std::vector<double>> values;  // of each statistic, `replicates` numbers, NaN possible
   // Student's degrees of freedom of the spread of each statistic; empty: the normal distribution.
   std::vector<double> freedom;
+  // The statistics without each of some 200 groups of units; empty without a jackknife.
+  std::vector<std::vector<double>> left_out;
   // Efron's acceleration of each statistic: a sixth of the skewness of what single people do to it.
   std::vector<double> acceleration;
 
   // The same of statistic s alone.
   Replicates only(std::size_t s) const;
+  // kNotOfFewPeople or kNotOfFewWhoCarry where few people are behind statistic s, or empty.
+  std::string note_of_people(std::size_t s) const;
 };
 
 // The interval of statistic s of the replicates; see Bootstrap::intervals(). Bounds are NaN where

@@ -64,12 +64,10 @@ bool set_bounds_of_an_end(const Replicates& r, std::size_t s, const Statistic& s
   return true;
 }
 
-// Whether a value lies within three errors of 0 or 1. Of a graded statistic they are p^2 (1 - p) /
-// V, which is their number where each counts fully and trials are independent.
-bool within_three_errors(const Statistic& statistic, double point, double variance) {
+// Whether the errors are worth three independent ones or fewer: p^2 (1 - p) / V.
+bool few_independent_errors(double point, double variance) {
   const double p = std::min(point, 1 - point);
-  if (statistic.graded) return p * p * (1 - p) <= 3 * variance;
-  return p <= 3 * statistic.resolution * (1 + 1e-9);
+  return p * p * (1 - p) <= 3 * variance;
 }
 
 bool within_unit(const std::vector<double>& values) {
@@ -78,6 +76,11 @@ bool within_unit(const std::vector<double>& values) {
 
 }  // namespace
 
+bool within_three_errors(const Statistic& statistic, double point, double variance) {
+  if (statistic.graded) return few_independent_errors(point, variance);
+  return std::min(point, 1 - point) <= 3 * statistic.resolution * (1 + 1e-9);
+}
+
 ReplicateSpread spread_of(std::span<const double> replicates, bool opposed) {
   ReplicateSpread s;
   if (!opposed) {
@@ -85,6 +88,7 @@ ReplicateSpread spread_of(std::span<const double> replicates, bool opposed) {
       if (!std::isnan(v)) s.values.push_back(v);
     s.undefined = static_cast<int>(replicates.size() - s.values.size());
     s.variance = s.values.size() > 1 ? std::pow(moments(s.values).sd, 2) : 0;
+    s.of_people = s.variance;
     return s;
   }
   std::vector<double> of_pairs;  // half of the sum
@@ -101,6 +105,7 @@ ReplicateSpread spread_of(std::span<const double> replicates, bool opposed) {
   }
   if (of_pairs.size() < 2) return s;
   of_people /= static_cast<double>(of_pairs.size());
+  s.of_people = of_people;
   const double sd = moments(of_pairs).sd;
   s.variance = std::max(of_people - sd * sd, (of_people + sd * sd) / 3);
   return s;
@@ -165,7 +170,6 @@ void mend_bounds_by_trials(const Replicates& r, std::size_t s, const Statistic& 
     else
       result.low = std::min(result.low, rare);
   }
-  if (r.trials[s] == 0) return;
   const Interval of_trials = wilson_of_share(point, static_cast<double>(r.trials[s]), result.level);
   if (near_an_end) {
     result.method += "_within_wilson";
@@ -173,8 +177,10 @@ void mend_bounds_by_trials(const Replicates& r, std::size_t s, const Statistic& 
       result.low = std::max(result.low, of_trials.low);
     else
       result.high = std::min(result.high, of_trials.high);
-  } else if (!statistic.graded && within_three_errors(statistic, point, variance)) {
-    // A rate of both classes (EER) is held by the people of the smaller one.
+  } else if (!statistic.graded && (within_three_errors(statistic, point, variance) ||
+                                   few_independent_errors(point, variance))) {
+    // Few errors say no more than their people do. A rate of both classes (EER) is held by those of
+    // the smaller one.
     result.low = std::min(result.low, of_trials.low);
     result.high = std::max(result.high, of_trials.high);
   }
@@ -195,7 +201,7 @@ Interval interval_of(const Replicates& r, std::size_t s, const Statistic& statis
   result.undefined = spread.undefined;
   // Where half of the replicates are undefined the others are a biased selection.
   if (spread.values.size() * 2 < r.values[s].size()) return result;
-  if (r.of_people && r.units < kFewPeople) result.note = kNotOfFewPeople;
+  result.note = r.note_of_people(s);
   if (statistic.rate) {
     if (result.note.empty() && within_three_errors(statistic, point, spread.variance))
       result.note = kAtLeast;

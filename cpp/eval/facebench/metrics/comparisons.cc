@@ -87,8 +87,8 @@ void Comparisons::set_centred(std::vector<Comparisons> of_fold) {
   centred_ = std::move(of_fold);
 }
 
-std::vector<std::uint8_t> Comparisons::taking_part(bool genuine) const {
-  std::vector<std::uint8_t> part(size());
+std::vector<std::int64_t> Comparisons::taking_part(bool genuine) const {
+  std::vector<std::int64_t> part(size());
   for (std::size_t i = 0; i < size(); ++i) part[index_[i]] = (labels_[i] != 0) == genuine;
   return part;
 }

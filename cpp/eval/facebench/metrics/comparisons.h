@@ -30,7 +30,7 @@ class Comparisons final : public ScoreSet {
   RocCurve roc(std::span<const Weight> weights = {}) const override;
   TarAtFar tar_over_folds(const TarAtFarConvention& rule, double far,
                           std::span<const Weight> weights = {}) const override;
-  std::vector<std::uint8_t> taking_part(bool genuine) const override;
+  std::vector<std::int64_t> taking_part(bool genuine) const override;
 
   // All in descending order of score; equal scores in the order given.
   std::span<const double> scores() const { return scores_; }

@@ -32,8 +32,8 @@ struct Members {
     return all > 0 ? ratio(errors, all) : nan;
   }
   std::int64_t errors() const { return std::count(wrong.begin(), wrong.end(), 1); }
-  std::vector<std::uint8_t> taking_part(std::size_t comparisons) const {
-    std::vector<std::uint8_t> part(comparisons, 0);
+  std::vector<std::int64_t> taking_part(std::size_t comparisons) const {
+    std::vector<std::int64_t> part(comparisons, 0);
     for (const std::uint32_t i : numbers) part[i] = 1;
     return part;
   }

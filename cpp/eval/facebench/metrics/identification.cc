@@ -247,7 +247,7 @@ Statistic of_mated(std::string name, const std::shared_ptr<const Searches>& s,
   Statistic statistic{std::move(name), std::move(value), 1 / static_cast<double>(s->mated())};
   statistic.bases = {{s->mated(), [s] {
                         const auto mated = s->is_mated();
-                        return std::vector<std::uint8_t>(mated.begin(), mated.end());
+                        return std::vector<std::int64_t>(mated.begin(), mated.end());
                       }}};
   return statistic;
 }

@@ -69,7 +69,7 @@ class ManyComparisons final : public ScoreSet {
   // Whether all scores are known, not only the highest.
   bool complete() const { return known_levels_ == level_.size(); }
   bool reaches(double far) const override;
-  std::vector<std::uint8_t> taking_part(bool genuine) const override;
+  std::vector<std::int64_t> taking_part(bool genuine) const override;
   // Those that take part in any comparison; they are numbered in ascending order of the caller's.
   std::int64_t identities() const override { return identities_; }
   // The caller's numbers of them, ascending.

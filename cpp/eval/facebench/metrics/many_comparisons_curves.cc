@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -288,17 +289,26 @@ std::vector<std::pair<double, std::int64_t>> ManyComparisons::drawn_scores(
   return scores;
 }
 
-std::vector<std::uint8_t> ManyComparisons::taking_part(bool genuine) const {
-  // Where the identities alone say who is compared, everybody is with somebody else.
-  std::vector<std::uint8_t> part(static_cast<std::size_t>(identities_), !genuine && by_identity_);
-  if (genuine)
-    for (const std::int32_t i : genuine_identity_) part[static_cast<std::size_t>(i)] = 1;
-  else if (!by_identity_)
-    std::visit(
-        [&](const auto& pairs) {
-          for (const auto& pair : pairs) part[pair.first] = part[pair.second] = 1;
-        },
-        pairs_);
+std::vector<std::int64_t> ManyComparisons::taking_part(bool genuine) const {
+  if (genuine) return genuine_of_;
+  std::vector<std::int64_t> part(static_cast<std::size_t>(identities_), 0);
+  if (by_identity_) {
+    // Everybody's rows with everybody else's columns, and the other way round.
+    const auto rows = std::accumulate(rows_of_.begin(), rows_of_.end(), std::int64_t{0});
+    const auto columns = std::accumulate(columns_of_.begin(), columns_of_.end(), std::int64_t{0});
+    for (std::size_t i = 0; i < part.size(); ++i)
+      part[i] = rows_of_[i] * (columns - columns_of_[i]) +
+                (triangle_ ? 0 : columns_of_[i] * (rows - rows_of_[i]));
+    return part;
+  }
+  std::visit(
+      [&](const auto& pairs) {
+        for (const auto& pair : pairs) {
+          ++part[pair.first];
+          ++part[pair.second];
+        }
+      },
+      pairs_);
   return part;
 }
 

@@ -4,43 +4,195 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <functional>
+#include <limits>
 #include <stdexcept>
 
 #include "facebench/metrics/internal/bootstrap_scheme.h"
+#include "facebench/metrics/internal/exact_rates.h"
 #include "facebench/metrics/internal/measures.h"
 
 namespace facebench {
 namespace {
 
-PairedComparison difference_of(double a, double b, std::span<const double> values_a,
-                               std::span<const double> values_b, const Replicates& how,
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+std::vector<double> less(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
+  return differences;
+}
+
+// How many groups of people, left out, move the difference: who makes no difference leaves it where
+// the median does.
+double moving(std::vector<double> left_out) {
+  std::erase_if(left_out, [](double v) { return std::isnan(v); });
+  if (left_out.empty()) return 0;
+  const auto middle = left_out.begin() + static_cast<std::ptrdiff_t>(left_out.size() / 2);
+  std::ranges::nth_element(left_out, middle);
+  const double median = *middle;
+  for (double& v : left_out) v = std::abs(v - median);
+  const double least = std::ranges::max(left_out) / 10;
+  return static_cast<double>(std::ranges::count_if(left_out, [&](double v) { return v > least; }));
+}
+
+// As many independent trials as two systems differ on, of which `for_a` speak for the first; each
+// moves the difference by `step`.
+struct Trials {
+  double differing = 0, for_a = 0, step = 0;
+
+  double value() const { return (2 * for_a - differing) * step; }
+  double p_value() const {
+    return differing > 0 ? sign_test(std::max(for_a, differing - for_a), differing) : 1;
+  }
+  Interval interval(double level) const {
+    const double all = std::max(1 / step, differing), scale = all * step;
+    const Interval a = clopper_pearson(for_a, all, level);
+    const Interval b = clopper_pearson(differing - for_a, all, level);
+    const double share_a = for_a / all, share_b = (differing - for_a) / all;
+    Interval result;
+    result.low = value() - scale * std::hypot(share_a - a.low, b.high - share_b);
+    result.high = value() + scale * std::hypot(a.high - share_a, share_b - b.low);
+    return result;
+  }
+};
+
+// 1 - the level at which an end of the interval is 0.
+double p_value_of(const std::function<Interval(double)>& interval) {
+  double least = 0, most = 1;
+  for (int i = 0; i < 40; ++i) {
+    const double p = (least + most) / 2;
+    const Interval at = interval(1 - p);
+    (at.low > 0 || at.high < 0 ? most : least) = p;
+  }
+  return most;
+}
+
+// One system's number with what its interval is made of.
+struct Side {
+  const Replicates& replicates;
+  std::size_t s;
+  const Statistic& statistic;
+
+  double point() const { return replicates.points[s]; }
+  bool near_an_end() const {
+    return within_three_errors(statistic, point(),
+                               spread_of(replicates.values[s], replicates.opposed).variance);
+  }
+  Interval interval(double level) const { return interval_of(replicates, s, statistic, level); }
+};
+
+// Of the difference, as if the two knew nothing of each other.
+Interval unpaired(const Side& a, const Side& b, double level) {
+  const Interval of_a = a.interval(level), of_b = b.interval(level);
+  const double value = a.point() - b.point();
+  Interval result;
+  result.low = value - std::hypot(a.point() - of_a.low, of_b.high - b.point());
+  result.high = value + std::hypot(of_a.high - a.point(), b.point() - of_b.low);
+  return result;
+}
+
+// Trials that give the difference and its sd in the replicates, of `most` that there are.
+Trials trials_of(double value, double sd, double& differing, double most) {
+  // Where nearly everybody speaks for one system, those few who move the difference are the others.
+  // If all of n speak for one, value^2 / sd^2 is n.
+  const double of_one = value * value / (sd * sd);
+  if (of_one > 2 * differing) differing = std::min(of_one, most);
+  Trials t;
+  t.differing = differing;
+  t.step = std::max(sd / std::sqrt(differing), std::abs(value) / differing);
+  t.for_a = std::clamp((differing + value / t.step) / 2, 0.0, differing);
+  return t;
+}
+
+// Makes the interval no shorter, and the p-value no smaller, than other bounds have them.
+void widen(PairedComparison& d, const std::function<Interval(double)>& bounds, double p_value) {
+  const double level = d.interval.level;
+  const Interval other = bounds(level);
+  d.interval.low = std::min(d.interval.low, other.low);
+  d.interval.high = std::max(d.interval.high, other.high);
+  d.p_value = std::max({d.p_value, p_value, p_value_of(bounds)});
+  if (d.interval.note.empty()) d.interval.note = kAtLeast;
+  if (d.p_value < 1 - level) return;
+  d.interval.low = std::min(d.interval.low, 0.0);
+  d.interval.high = std::max(d.interval.high, 0.0);
+}
+
+// By the exact bounds of few trials.
+void widen_by(const Trials& trials, PairedComparison& d) {
+  widen(
+      d, [&](double level) { return trials.interval(level); }, trials.p_value());
+  d.interval.method += "_exact";
+}
+
+// The number s.first of the one system and s.second of the other. `trials`: how many people (or
+// comparisons) the rate counts; 0 of a number that is no rate.
+PairedComparison difference_of(const Replicates& one, const Replicates& other,
+                               std::pair<std::size_t, std::size_t> s, std::int64_t trials,
                                double level) {
   PairedComparison d;
-  d.a = a;
-  d.b = b;
-  d.value = a - b;
+  d.a = one.points.at(s.first);
+  d.b = other.points.at(s.second);
+  d.value = d.a - d.b;
   d.interval.level = level;
-  d.interval.method = how.method + "_paired";
-  d.interval.replicates = static_cast<int>(values_a.size());
-  std::vector<double> differences;
-  for (std::size_t r = 0; r < values_a.size(); ++r)
-    differences.push_back(values_a[r] - values_b[r]);
-  const ReplicateSpread spread = spread_of(differences, how.opposed);
+  d.interval.method = one.method + "_paired_t";
+  d.interval.replicates = static_cast<int>(one.values.at(s.first).size());
+  const std::vector<double> differences = less(one.values[s.first], other.values.at(s.second));
+  const ReplicateSpread spread = spread_of(differences, one.opposed);
   d.interval.undefined = spread.undefined;
-  if (spread.values.size() * 2 < values_a.size()) {
-    d.interval.low = d.interval.high = d.p_value = nan;
+  const auto undefined = [&](std::string why) {
+    d.interval.low = d.interval.high = d.sd = d.p_value = nan;
+    d.no_interval = std::move(why);
     return d;
+  };
+  if (spread.values.size() * 2 < differences.size())
+    return undefined("too few people: most replicates are undefined");
+  d.interval.note = one.note_of_people(s.first);
+  d.sd = std::sqrt(spread.variance);
+
+  std::vector<double> left_out;
+  if (!one.left_out.empty()) left_out = less(one.left_out[s.first], other.left_out[s.second]);
+  d.differing = left_out.empty() ? kInfinite
+                : d.sd > 0       ? moving(left_out) * spread.variance / spread.of_people
+                                 : 0;
+  if (d.differing == 0 || d.sd == 0) {
+    if (trials == 0) return undefined("no draw of people changes the difference");
+    // Nobody moves it: all that is known are the people.
+    const auto people = static_cast<double>(trials);
+    const double differing = std::abs(d.value) * people;
+    d.differing = differing;
+    d.interval.low = d.interval.high = d.value;
+    d.p_value = 0;
+    widen_by({differing, d.value > 0 ? differing : 0, 1 / people}, d);
+  } else {
+    Statistic number;
+    number.rate = false;
+    const double people =
+        one.effective.empty() ? static_cast<double>(one.units) : one.effective[s.first];
+    double freedom = people - 1;
+    if (!left_out.empty()) freedom = std::min(freedom, degrees_of_freedom(number, left_out));
+    freedom = std::max(freedom, 1.0);
+    const double half = student_bound(half_level(level), freedom) * d.sd;
+    d.interval.low = d.value - half;
+    d.interval.high = d.value + half;
+    d.p_value = student_p_value(d.value / d.sd, freedom);
+    if (trials > 0 && d.differing < kFewDiffering) {
+      const Trials exact = trials_of(d.value, d.sd, d.differing, static_cast<double>(trials));
+      if (d.differing < kFewDiffering) widen_by(exact, d);
+    }
   }
-  const double sd = std::sqrt(spread.variance);
-  const double half = normal_quantile((1 + level) / 2) * sd;
-  d.interval.low = rounded_bound(d.value - half);
-  d.interval.high = rounded_bound(d.value + half);
-  if (sd > 0)
-    d.p_value = rounded_bound(std::erfc(std::abs(d.value) / sd / std::numbers::sqrt2));
-  else
-    d.p_value = d.value == 0 ? 1 : 0;
   return d;
+}
+
+// Ends the interval where a difference of rates does, and rounds.
+void finish(bool rates, PairedComparison& d) {
+  if (rates) {  // NaN stays
+    d.interval.low = std::max(d.interval.low, -1.0);
+    d.interval.high = std::min(d.interval.high, 1.0);
+  }
+  d.interval.low = rounded_bound(d.interval.low);
+  d.interval.high = rounded_bound(d.interval.high);
+  d.p_value = rounded_bound(d.p_value);
 }
 
 // A statistic of the caller's own is called a rate, and need not be one.
@@ -49,6 +201,13 @@ bool are_rates(std::span<const double> values) {
 }
 
 }  // namespace
+
+PairedComparison no_paired_comparison(std::string why) {
+  PairedComparison d;
+  d.value = d.a = d.b = d.sd = d.p_value = d.interval.low = d.interval.high = nan;
+  d.no_interval = std::move(why);
+  return d;
+}
 
 std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
                                              std::span<const Statistic> a,
@@ -60,16 +219,20 @@ std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
         fmt::format("{} statistics of one system but {} of the other", a.size(), b.size()));
   if (!bootstrap_a.same_draws(bootstrap_b))
     throw std::invalid_argument("the systems were not measured on the same comparisons");
-  const Replicates left = bootstrap_a.replicates(a, options, job);
-  const Replicates right = bootstrap_b.replicates(b, options, job);
+  const Replicates left = bootstrap_a.replicates_with_freedom(a, options, job);
+  const Replicates right = bootstrap_b.replicates_with_freedom(b, options, job);
   std::vector<PairedComparison> result;
   for (std::size_t k = 0; k < a.size(); ++k) {
-    result.push_back(difference_of(left.points[k], right.points[k], left.values[k], right.values[k],
-                                   left, options.level));
-    if (!a[k].rate || !are_rates(left.values[k]) || !are_rates(right.values[k])) continue;
-    Interval& interval = result.back().interval;  // of a difference of rates; NaN stays
-    interval.low = std::max(interval.low, -1.0);
-    interval.high = std::min(interval.high, 1.0);
+    const bool rates =
+        a[k].rate && b[k].rate && are_rates(left.values[k]) && are_rates(right.values[k]);
+    const std::int64_t trials = rates ? std::min(left.trials[k], right.trials[k]) : 0;
+    PairedComparison d = difference_of(left, right, {k, k}, trials, options.level);
+    const Side of_a{left, k, a[k]}, of_b{right, k, b[k]};
+    if (rates && d.no_interval.empty() && of_a.near_an_end() && of_b.near_an_end())
+      widen(
+          d, [&](double level) { return unpaired(of_a, of_b, level); }, 0);
+    finish(rates, d);
+    result.push_back(std::move(d));
   }
   return result;
 }
@@ -77,9 +240,10 @@ std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
 std::vector<PairedComparison> compare_paired(
     const Replicates& r, std::span<const std::pair<std::size_t, std::size_t>> pairs, double level) {
   std::vector<PairedComparison> result;
-  for (const auto& [a, b] : pairs)
-    result.push_back(
-        difference_of(r.points.at(a), r.points.at(b), r.values.at(a), r.values.at(b), r, level));
+  for (const auto& pair : pairs) {
+    result.push_back(difference_of(r, r, pair, 0, level));
+    finish(false, result.back());
+  }
   return result;
 }
 

@@ -42,8 +42,8 @@ class ScoreSet {
   // Whether the TAR at that FAR is known.
   virtual bool reaches(double /*far*/) const { return true; }
 
-  // Which weights genuine (or impostor) comparisons have: 1 for each that takes part in one.
-  virtual std::vector<std::uint8_t> taking_part(bool genuine) const = 0;
+  // In how many genuine (or impostor) comparisons what each weight is of takes part.
+  virtual std::vector<std::int64_t> taking_part(bool genuine) const = 0;
   // The people that take part; 0 where that is not known.
   virtual std::int64_t identities() const { return 0; }
   // The TAR at a FAR by a rule that needs folds (TarAtFarConvention::of_folds), NaN where it is

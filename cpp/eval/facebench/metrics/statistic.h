@@ -33,11 +33,11 @@ struct Statistic {
   double far_needed = 1;  // the curve may end above this FAR; the FAR of CurvePart::far
   // On the comparisons themselves, where the curve is too coarse for it.
   std::optional<double> known = std::nullopt;
-  // What a rate is a share of: how many comparisons (searches), and which weights they have. Of
-  // several the smallest counts. Empty: everything.
+  // What a rate is a share of: how many comparisons (searches), and in how many of them what each
+  // weight is of takes part. Of several the smallest counts. Empty: everything.
   struct Base {
     std::int64_t count = 0;
-    std::function<std::vector<std::uint8_t>()> taking_part;
+    std::function<std::vector<std::int64_t>()> taking_part;
   };
   std::vector<Base> bases = {};
   // An error counts by how far it goes: a replicate may come as near to 0 and 1 as it likes.

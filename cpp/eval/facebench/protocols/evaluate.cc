@@ -314,6 +314,7 @@ MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
   // One split alone has no mean.
   if (metrics.summary != "none" && results.size() > 1)
     results.push_back(mean_over_tracks(results, draws, options, metrics.summary == "mean_less_sd"));
+  if (scored.score == "cosine") keep_to_cosines(results);
   return all;
 }
 

@@ -88,11 +88,11 @@ struct ScoredTrials {
   TrialSet trials;
   std::vector<SampleStatus> status;  // per sample of the trials
   std::vector<Scores> scores;        // per track
+  std::string score;                 // "cosine", "given"; empty where an old run does not say it
 };
 
 // A result with everything that a run folder needs.
 struct Result : ScoredTrials {
-  std::string score;  // "cosine" or "given"
   std::vector<TrackResult> tracks;
   std::vector<TrackCurves> curves;    // per track of the trials
   std::vector<RunInput> inputs;       // the lists; callers add what else they read

@@ -27,7 +27,8 @@ struct Metric {
   std::string doc;
   // What stands before the target in a number's name: "tar@far="; empty without targets.
   std::string prefix;
-  bool rate = true;  // printed in percent; else a number with three decimals
+  bool of_scores = false;  // in the unit of the scores: a threshold, a mean similarity
+  bool rate = true;        // printed in percent; else a number with three decimals
   bool takes_targets = false;
   bool needs_folds = false;
   bool targets_are_ranks = false;  // else rates in (0, 1)

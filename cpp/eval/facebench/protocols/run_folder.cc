@@ -308,7 +308,11 @@ RunScores read_scores(const fs::path& path) {
   r.trials.spec = std::make_shared<const ProtocolSpec>(r.spec);
   options_from_json(r.options, manifest["options"], where + ":options");
   if (r.format < 4 && r.options.convention) fill_rules_of_older_run(r.options);
-  if (r.format >= kFormatWithContent) r.content = file.read_json("/content");
+  if (r.format >= kFormatWithContent) {
+    r.content = file.read_json("/content");
+    if (r.content.is_object() && r.content.contains("score") && r.content["score"].is_string())
+      r.score = r.content["score"].get<std::string>();
+  }
 
   r.trials.identity_names = file.read_texts("/identity");
   r.trials.names = file.read_texts("/sample/name");

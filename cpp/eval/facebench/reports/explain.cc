@@ -78,7 +78,7 @@ std::size_t rank_of(const std::string& kind) {
 }
 
 bool by_chance(const ExplainedNumber& n) {
-  return n.paired && n.paired->interval.low <= 0 && 0 <= n.paired->interval.high;
+  return n.paired && !(n.paired->p_value < 1 - n.paired->interval.level);  // NaN where undefined
 }
 
 // The first reason that matters for one number.
@@ -109,7 +109,7 @@ std::string overall_cause(const std::vector<ExplainedNumber>& numbers, double le
     if (n.cause == "same") continue;
     const bool of_scores = rank_of(n.cause) < rank_of("convention");
     const bool weak =
-        of_scores && n.paired && n.paired->p_value * static_cast<double>(tests) >= 1 - level;
+        of_scores && n.paired && !(n.paired->p_value * static_cast<double>(tests) < 1 - level);
     const std::string cause = weak ? "chance" : n.cause;
     if (first == "same" || rank_of(cause) < rank_of(first)) first = cause;
   }
@@ -124,6 +124,8 @@ Json paired_json(const std::optional<PairedComparison>& paired) {
           {"level", i.level},
           {"method", i.method},
           {"replicates", i.replicates},
+          {"note", i.note.empty() ? Json() : Json(i.note)},
+          {"no_interval", paired->no_interval.empty() ? Json() : Json(paired->no_interval)},
           {"p_value", number_or_null(paired->p_value)}};
 }
 

@@ -47,14 +47,6 @@ double variance_of(std::span<const double> values) {
   return squares / static_cast<double>(std::max<std::size_t>(values.size(), 1));
 }
 
-double squared_sd(const PairedComparison& d) {
-  if (std::isnan(d.p_value)) return std::nan("");
-  // The interval is value -+ z sd.
-  const double half = (d.interval.high - d.interval.low) / 2;
-  const double z = normal_quantile((1 + d.interval.level) / 2);
-  return half / z * (half / z);
-}
-
 // What each draw does to each run: [draw][run], the mean of all runs taken off.
 std::vector<std::vector<double>> moves_of(const std::vector<const Replicates*>& runs) {
   std::vector<std::vector<double>> moves;
@@ -72,12 +64,13 @@ std::vector<std::vector<double>> moves_of(const std::vector<const Replicates*>& 
   return moves;
 }
 
-// The factor that gives the moves the variance of the paired comparisons.
+// The factor that gives the moves the variance of the paired comparisons; 0 where no move tells two
+// runs apart.
 double scale_of(const std::vector<std::vector<double>>& moves,
                 const std::vector<RunRanking::Pair>& pairs) {
   double of_pairs = 0, of_moves = 0;
   for (const RunRanking::Pair& pair : pairs) {
-    const double squared = squared_sd(pair.difference);
+    const double squared = pair.difference.sd * pair.difference.sd;
     if (std::isnan(squared)) continue;
     std::vector<double> differences;
     for (const auto& move : moves) differences.push_back(move[pair.a] - move[pair.b]);
@@ -85,6 +78,16 @@ double scale_of(const std::vector<std::vector<double>>& moves,
     of_moves += variance_of(differences);
   }
   return of_moves > 0 ? std::sqrt(of_pairs / of_moves) : 0;
+}
+
+// Why the draws say nothing of the order, or empty.
+std::string why_undefined(std::size_t moves, std::size_t draws, double scale) {
+  if (moves * 2 < draws || moves == 0)
+    return fmt::format(
+        "too few people: the number is undefined in {} of {} draws of them; compare more people",
+        draws - moves, draws);
+  if (scale == 0) return "no draw of people tells the runs apart; compare more people";
+  return "";
 }
 
 // Counts one draw: `goodness` of each run, more is better.
@@ -102,6 +105,7 @@ void count_draw(const std::vector<double>& goodness, std::vector<RunRanking::Pla
 void place_runs(const std::vector<std::vector<double>>& moves, double scale, double level,
                 RunRanking& ranking) {
   std::vector<std::vector<double>> ranks(ranking.places.size());
+  for (RunRanking::Place& place : ranking.places) place.first = 0;
   const double sign = ranking.lower_is_better ? -1 : 1;
   double draws = 0;
   for (const auto& move : moves)
@@ -113,7 +117,7 @@ void place_runs(const std::vector<std::vector<double>>& moves, double scale, dou
       draws += 1;
     }
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    ranking.places[r].first /= std::max(draws, 1.0);
+    ranking.places[r].first /= draws;
     std::ranges::sort(ranks[r]);
     const auto last = static_cast<double>(ranks[r].size()) - 1;
     ranking.places[r].rank_low = ranks[r][static_cast<std::size_t>((1 - level) / 2 * last)];
@@ -189,23 +193,26 @@ RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track
       if (const auto found = compared.find(key); found != compared.end())
         pair.difference = found->second;
       else
-        pair.difference.p_value = std::nan("");
+        pair.difference = no_paired_comparison("too few people to draw again");
       p_values.push_back(pair.difference.p_value);
       ranking.pairs.push_back(std::move(pair));
     }
   const std::vector<double> adjusted = holm_adjusted(p_values);
   for (std::size_t i = 0; i < adjusted.size(); ++i) ranking.pairs[i].adjusted_p = adjusted[i];
   const auto moves = moves_of(replicates);
-  place_runs(moves, scale_of(moves, ranking.pairs), options.level, ranking);
+  const double scale = scale_of(moves, ranking.pairs);
+  ranking.undefined = why_undefined(moves.size(), replicates[0]->values[0].size() / 2, scale);
+  if (ranking.undefined.empty()) place_runs(moves, scale, options.level, ranking);
   return ranking;
 }
 
 Json run_ranking_json(const RunRanking& ranking) {
   Json places = Json::array(), pairs = Json::array();
   for (const RunRanking::Place& p : ranking.places)
-    places.push_back({{"value", number_or_null(p.value)},
-                      {"first", p.first},
-                      {"rank_interval", {p.rank_low, p.rank_high}}});
+    places.push_back(
+        {{"value", number_or_null(p.value)},
+         {"first", number_or_null(p.first)},
+         {"rank_interval", {number_or_null(p.rank_low), number_or_null(p.rank_high)}}});
   for (const RunRanking::Pair& p : ranking.pairs)
     pairs.push_back(
         {{"a", p.a},
@@ -214,13 +221,17 @@ Json run_ranking_json(const RunRanking& ranking) {
          {"interval",
           {number_or_null(p.difference.interval.low), number_or_null(p.difference.interval.high)}},
          {"p_value", number_or_null(p.difference.p_value)},
+         {"note", p.difference.interval.note.empty() ? Json() : Json(p.difference.interval.note)},
+         {"no_interval",
+          p.difference.no_interval.empty() ? Json() : Json(p.difference.no_interval)},
          {"adjusted_p", number_or_null(p.adjusted_p)}});
   return {{"track", ranking.track},
           {"metric", ranking.metric},
           {"lower_is_better", ranking.lower_is_better},
           {"method", ranking.method},
           {"places", std::move(places)},
-          {"pairs", std::move(pairs)}};
+          {"pairs", std::move(pairs)},
+          {"undefined", ranking.undefined.empty() ? Json() : Json(ranking.undefined)}};
 }
 
 }  // namespace facebench

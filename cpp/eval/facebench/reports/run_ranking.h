@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +24,10 @@ std::vector<Difference> why_not_comparable(const std::filesystem::path& a,
 struct RunRanking {
   struct Place {
     double value = 0;  // on the comparisons that all runs hold and none leaves out
-    double first = 0;  // share of the draws of people in which it is the best; ties share it
-    double rank_low = 0, rank_high = 0;  // of the ranks in the draws, at the level asked for
+    // Share of the draws of people in which it is the best (ties share it), and the bounds of the
+    // ranks in the draws, at the level asked for. NaN where `undefined` says why.
+    double first = std::numeric_limits<double>::quiet_NaN();
+    double rank_low = first, rank_high = first;
   };
   struct Pair {
     std::size_t a = 0, b = 0;  // numbers of runs
@@ -36,14 +39,16 @@ struct RunRanking {
   std::string method;  // of the draws: "dyadic_bootstrap"
   std::vector<Place> places;
   std::vector<Pair> pairs;
+  std::string undefined;  // why the places have no uncertainty, or empty
 };
 
 // Ranks runs of one protocol by the number `metric` of `track` ("tar@far=0.001", or a matrix's
 // entry, "dprime[frontal,profile]"), each by its own rules. All runs are measured in the same draws
 // of people: half of the difference of two opposed replicates (Resampling::dyadic) is what a draw
 // does to every run, scaled so that the mean variance of a difference of two runs is that of their
-// paired comparison. Throws std::invalid_argument for fewer than two runs and a number that they do
-// not have, Error for runs that are not comparable.
+// paired comparison. Where most draws leave the number undefined, or none tells the runs apart, the
+// places have values alone and `undefined` says why. Throws std::invalid_argument for fewer than
+// two runs and a number that they do not have, Error for runs that are not comparable.
 RunRanking rank_runs(std::span<const std::filesystem::path> runs, const std::string& track,
                      const std::string& metric, const BootstrapOptions& options = {},
                      const Job& job = {});

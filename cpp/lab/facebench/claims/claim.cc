@@ -90,9 +90,10 @@ Claim::Spread spread_of(const PrintedNumber& printed, const Claim& c) {
   Claim::Spread spread{printed, {}};
   if (c.folds < 2) return spread;
   const std::vector<std::int64_t> counts = counts_behind(c);
-  for (const SpreadKind& kind : spread_kinds().entries())
-    spread.kinds.push_back(
-        {kind.name, counts_with_spread(counts, c.total, c.folds, printed, kind)});
+  for (const SpreadKind& kind : spread_kinds().entries()) {
+    CountsWithSpread found = counts_with_spread(counts, c.total, c.folds, printed, kind);
+    spread.kinds.push_back({kind.name, std::move(found.counts), found.exact});
+  }
   return spread;
 }
 
@@ -265,10 +266,15 @@ Json claim_json(const Claim& c) {
         p.counts.empty() ? Json(nullptr) : Json({p.counts.first, p.counts.last});
   if (c.spread) {
     Json kinds = Json::object();
-    for (const Claim::Spread::Kind& kind : c.spread->kinds) kinds[kind.name] = kind.counts;
+    Json untried = Json::array();
+    for (const Claim::Spread::Kind& kind : c.spread->kinds) {
+      kinds[kind.name] = kind.counts;
+      if (!kind.exact) untried.push_back(kind.name);
+    }
     j["spread"] = {{"value", c.spread->printed.value()},
                    {"step", c.spread->printed.step()},
-                   {"kinds", std::move(kinds)}};
+                   {"kinds", std::move(kinds)},
+                   {"untried", std::move(untried)}};
   }
   if (c.far)
     j["far"] = {{"far_target", c.far->far},

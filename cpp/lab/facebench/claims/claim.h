@@ -101,6 +101,7 @@ struct Claim {
     struct Kind {
       std::string name;
       std::vector<std::int64_t> counts;
+      bool exact = true;  // CountsWithSpread
     };
     std::vector<Kind> kinds;
   };

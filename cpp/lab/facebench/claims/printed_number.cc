@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxDigits = 11;
 constexpr std::int64_t kMostDigits = std::int64_t{1} << 57;
-constexpr std::int64_t kMostSquares = 400;  // of deviations, so that every sum is tried
-constexpr std::size_t kMostCounts = 100;
+constexpr double kMostSteps = 2e9;  // of 64 sums of squares each: some seconds
 constexpr double kExactIntegers = 9e15;
 constexpr std::string_view kForms = "is not a printed rate such as 99.63, 99.63 % or 0.9963";
 
@@ -74,32 +73,56 @@ bool take_percent(std::string& number) {
   return true;
 }
 
-// Whether `folds` whole numbers in [lowest, highest] can have this sum, and their squares a sum
-// between `first` and `last`.
-bool have_squares(std::int64_t folds, std::int64_t lowest, std::int64_t highest, std::int64_t sum,
-                  std::int64_t first, std::int64_t last) {
-  const auto most = static_cast<std::int64_t>(std::sqrt(static_cast<double>(last)));
-  const auto widest =
-      static_cast<std::int64_t>(std::sqrt(static_cast<double>(folds) * static_cast<double>(last)));
-  if (std::abs(sum) > widest) return false;
-  using Squares = std::vector<bool>;  // the sums of squares that can be
-  const auto place = [&](std::int64_t s) { return static_cast<std::size_t>(s + widest); };
-  const Squares none(static_cast<std::size_t>(last) + 1);
-  std::vector<Squares> now(place(widest) + 1, none);
-  now[place(0)][0] = true;
-  for (std::int64_t fold = 0; fold < folds; ++fold) {
-    std::vector<Squares> next(now.size(), none);
-    for (std::int64_t d = std::max(-most, lowest); d <= std::min(most, highest); ++d)
-      for (std::int64_t s = std::max(-widest, -widest - d); s <= std::min(widest, widest - d); ++s)
-        for (std::int64_t q = 0; q + d * d <= last; ++q)
-          if (now[place(s)][static_cast<std::size_t>(q)])
-            next[place(s + d)][static_cast<std::size_t>(q + d * d)] = true;
-    now = std::move(next);
+// Sums of squares 0..last, one bit each.
+using Squares = std::vector<std::uint64_t>;
+
+// to |= from << by.
+void add_shifted(const Squares& from, std::size_t by, Squares& to) {
+  const std::size_t words = by / 64, bits = by % 64;
+  for (std::size_t i = words; i < to.size(); ++i) {
+    to[i] |= from[i - words] << bits;
+    if (bits > 0 && i > words) to[i] |= from[i - words - 1] >> (64 - bits);
   }
-  const Squares& reached = now[place(sum)];
-  return std::find(reached.begin() + std::max<std::int64_t>(first, 0), reached.end(), true) !=
-         reached.end();
 }
+
+// Which sums of squares up to `last` whole numbers in [lowest, highest] can have, by their sum.
+struct SquaresBySum {
+  std::int64_t folds, lowest, highest, last;
+  // No number and no sum is farther from 0.
+  std::int64_t most = root_of(static_cast<double>(last));
+  std::int64_t widest = root_of(static_cast<double>(folds) * static_cast<double>(last));
+
+  static std::int64_t root_of(double square) {
+    return static_cast<std::int64_t>(std::sqrt(square));
+  }
+  std::int64_t from() const { return std::max(-most, lowest); }
+  std::int64_t to() const { return std::min(most, highest); }
+  double steps() const {
+    return static_cast<double>(folds) * (2 * static_cast<double>(widest) + 1) *
+           static_cast<double>(to() - from() + 1) * (static_cast<double>(last) / 64 + 1);
+  }
+  // Whether `folds` such numbers have this sum, and their squares a sum of `first` or more.
+  bool have(std::int64_t sum, std::int64_t first) const {
+    if (std::abs(sum) > widest) return false;
+    const auto place = [&](std::int64_t s) { return static_cast<std::size_t>(s + widest); };
+    const Squares none(static_cast<std::size_t>(last / 64) + 1, 0);
+    std::vector<Squares> now(place(widest) + 1, none);
+    now[place(0)][0] = 1;
+    for (std::int64_t fold = 0; fold < folds; ++fold) {
+      std::vector<Squares> next(now.size(), none);
+      for (std::int64_t s = -widest; s <= widest; ++s) {
+        if (now[place(s)] == none) continue;
+        for (std::int64_t d = std::max(from(), -widest - s); d <= std::min(to(), widest - s); ++d)
+          add_shifted(now[place(s)], static_cast<std::size_t>(d * d), next[place(s + d)]);
+      }
+      now = std::move(next);
+    }
+    const Squares& reached = now[place(sum)];
+    for (std::int64_t q = std::max<std::int64_t>(first, 0); q <= last; ++q)
+      if (reached[static_cast<std::size_t>(q / 64)] >> (q % 64) & 1) return true;
+    return false;
+  }
+};
 
 }  // namespace
 
@@ -164,9 +187,9 @@ const Table<SpreadKind>& spread_kinds() {
   return table;
 }
 
-std::vector<std::int64_t> counts_with_spread(const std::vector<std::int64_t>& counts,
-                                             std::int64_t total, std::int64_t folds,
-                                             const PrintedNumber& spread, const SpreadKind& kind) {
+CountsWithSpread counts_with_spread(const std::vector<std::int64_t>& counts, std::int64_t total,
+                                    std::int64_t folds, const PrintedNumber& spread,
+                                    const SpreadKind& kind) {
   if (folds < 2 || total % folds != 0)
     throw std::invalid_argument(
         fmt::format("{} comparisons in {} folds of equal size have no spread", total, folds));
@@ -178,7 +201,7 @@ std::vector<std::int64_t> counts_with_spread(const std::vector<std::int64_t>& co
     return std::pow(rate * static_cast<double>(size), 2) * kind.divisor(n);
   };
   const double least = squares(-1), most = squares(1), slack = 1e-9 * (1 + most);
-  std::vector<std::int64_t> fitting;
+  CountsWithSpread fitting;
   for (const std::int64_t k : counts) {
     const std::int64_t few = std::min(k, total - k);  // the folds of the rarer outcome
     const std::int64_t base = few / folds, rest = few % folds;
@@ -194,16 +217,20 @@ std::vector<std::int64_t> counts_with_spread(const std::vector<std::int64_t>& co
                            static_cast<double>(folds - full - 1) * square(base);
     const double highest = std::min(most + shift + slack, largest);
     if (highest > kExactIntegers) {
-      if (least + shift <= highest) fitting.push_back(k);
+      fitting.exact = false;
+      if (least + shift <= highest) fitting.counts.push_back(k);
       continue;
     }
     auto first = static_cast<std::int64_t>(std::ceil(least + shift - slack));
     const auto last = static_cast<std::int64_t>(std::floor(highest));
     if ((first - rest) % 2 != 0) ++first;  // a square is odd where its root is
     if (first > last) continue;
-    if (last > kMostSquares || counts.size() > kMostCounts ||
-        have_squares(folds, -base, size - base, rest, first, last))
-      fitting.push_back(k);
+    const SquaresBySum squares_of{folds, -base, size - base, last};
+    if (squares_of.steps() * static_cast<double>(counts.size()) > kMostSteps)
+      fitting.exact = false;
+    else if (!squares_of.have(rest, first))
+      continue;
+    fitting.counts.push_back(k);
   }
   return fitting;
 }

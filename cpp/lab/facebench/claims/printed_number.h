@@ -48,13 +48,18 @@ struct SpreadKind {
 };
 const Table<SpreadKind>& spread_kinds();
 
+// Counts of a number with which folds can have a printed spread.
+struct CountsWithSpread {
+  std::vector<std::int64_t> counts;
+  // Whether every count was tried. Where that would take too long (wide spreads over many
+  // comparisons), each sum of squares of the right parity and size counts as possible.
+  bool exact = true;
+};
 // Of the counts k those that folds of equal size, `total` comparisons in all, can sum to while
-// their rates have the printed spread, rounded to the nearest. Exact but for sums of squared
-// deviations above 400 comparisons^2 and more than 100 counts, where every sum of the right parity
-// counts as possible. Throws std::invalid_argument for fewer than two folds or folds that do not
-// divide `total`.
-std::vector<std::int64_t> counts_with_spread(const std::vector<std::int64_t>& counts,
-                                             std::int64_t total, std::int64_t folds,
-                                             const PrintedNumber& spread, const SpreadKind& kind);
+// their rates have the printed spread, rounded to the nearest. Throws std::invalid_argument for
+// fewer than two folds or folds that do not divide `total`.
+CountsWithSpread counts_with_spread(const std::vector<std::int64_t>& counts, std::int64_t total,
+                                    std::int64_t folds, const PrintedNumber& spread,
+                                    const SpreadKind& kind);
 
 }  // namespace facebench

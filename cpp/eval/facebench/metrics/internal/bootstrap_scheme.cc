@@ -13,6 +13,18 @@ namespace {
 
 constexpr int kGroups = 200;  // of the jackknife
 
+UnitsAmong units_with(std::span<const std::int64_t> comparisons) {
+  UnitsAmong among;
+  double sum = 0, squares = 0;
+  for (const std::int64_t w : comparisons) {
+    among.count += w > 0;
+    sum += static_cast<double>(w);
+    squares += static_cast<double>(w) * static_cast<double>(w);
+  }
+  among.effective = squares > 0 ? sum * sum / squares : 0;
+  return among;
+}
+
 BootstrapScheme component_scheme(const ComparisonGraph& graph) {
   auto components = std::make_shared<const Components>(connected_components(graph));
   std::vector<std::vector<std::int32_t>> by_fold;
@@ -30,11 +42,11 @@ BootstrapScheme component_scheme(const ComparisonGraph& graph) {
                          graph.first.size(),
                          nullptr,
                          nullptr};
-  scheme.units_among = [components](std::span<const std::uint8_t> part) {
-    std::vector<std::uint8_t> seen(static_cast<std::size_t>(components->count()), 0);
+  scheme.units_among = [components](std::span<const std::int64_t> part) {
+    std::vector<std::int64_t> of_component(static_cast<std::size_t>(components->count()), 0);
     for (std::size_t i = 0; i < part.size(); ++i)
-      if (part[i]) seen[static_cast<std::size_t>(components->of_comparison[i])] = 1;
-    return std::ranges::count(seen, 1);
+      of_component[static_cast<std::size_t>(components->of_comparison[i])] += part[i];
+    return units_with(of_component);
   };
   scheme.resample = [components, by_fold](std::int64_t seed, std::int64_t replicate,
                                           std::span<Weight> weights) {
@@ -90,9 +102,7 @@ BootstrapScheme people_scheme(std::vector<std::int32_t> people, Resampling resam
   scheme.units = static_cast<std::int64_t>(count);
   scheme.weights = count;
   scheme.people = std::move(people);
-  scheme.units_among = [](std::span<const std::uint8_t> part) {
-    return std::ranges::count(part, 1);
-  };
+  scheme.units_among = units_with;
   if (resampling == Resampling::vertices) {
     scheme.method = "vertex_bootstrap";
     scheme.resample = draw_with_replacement;
@@ -133,12 +143,13 @@ BootstrapScheme graph_scheme(const ComparisonGraph& graph, Resampling resampling
   };
   const std::size_t count = scheme.weights;
   scheme.weights = graph.first.size();
-  scheme.units_among = [first, second, count](std::span<const std::uint8_t> part) {
-    std::vector<std::uint8_t> seen(count, 0);
-    for (std::size_t i = 0; i < part.size(); ++i)
-      if (part[i])
-        seen[static_cast<std::size_t>(first[i])] = seen[static_cast<std::size_t>(second[i])] = 1;
-    return std::ranges::count(seen, 1);
+  scheme.units_among = [first, second, count](std::span<const std::int64_t> part) {
+    std::vector<std::int64_t> of_person(count, 0);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      of_person[static_cast<std::size_t>(first[i])] += part[i];
+      if (second[i] != first[i]) of_person[static_cast<std::size_t>(second[i])] += part[i];
+    }
+    return units_with(of_person);
   };
   scheme.resample = [spread_over, count, draw = scheme.resample](
                         std::int64_t seed, std::int64_t replicate, std::span<Weight> weights) {

@@ -11,14 +11,22 @@
 
 namespace facebench {
 
+// The units (people or components) that take part in some comparisons.
+struct UnitsAmong {
+  std::int64_t count = 0;
+  // As many that share the comparisons evenly say as much: (sum w)^2 / sum w^2, w comparisons each.
+  // Source: Kish, Survey Sampling, 1965.
+  double effective = 0;
+};
+
 // How a bootstrap resamples and makes its intervals.
 struct BootstrapScheme {
   std::string method;
   std::string degenerate_method;
   std::int64_t units = 0;   // what is resampled, in all
   std::size_t weights = 0;  // how many weights a statistic takes
-  // How many of the units the marked weights (1) are of.
-  std::function<std::int64_t(std::span<const std::uint8_t>)> units_among;
+  // Who takes part in comparisons, of which what each weight is of has so many.
+  std::function<UnitsAmong(std::span<const std::int64_t>)> units_among;
   std::function<void(std::int64_t seed, std::int64_t replicate, std::span<Weight>)> resample;
   // Replicates 2 p and 2 p + 1 are opposed: whoever counts twice in one counts in the other not at
   // all.
@@ -42,8 +50,13 @@ struct ReplicateSpread {
   std::vector<double> values;
   int undefined = 0;  // left out; of opposed pairs both
   double variance = 0;
+  double of_people = 0;  // the part of it that single people show; the same without opposed pairs
 };
 ReplicateSpread spread_of(std::span<const double> replicates, bool opposed);
+
+// Whether a value lies within three errors of 0 or 1; `variance` is that of its replicates. Of a
+// graded statistic errors count by how far they go.
+bool within_three_errors(const Statistic& statistic, double point, double variance);
 
 // Of the variance of a statistic, by its values without each group of units.
 double degrees_of_freedom(const Statistic& statistic, std::span<const double> left_out);

@@ -220,4 +220,20 @@ TrackResult mean_over_tracks(std::span<const TrackResult> tracks,
   return mean;
 }
 
+void keep_to_cosines(std::span<TrackResult> tracks) {
+  const auto keep = [](Interval& interval, double value) {
+    interval.low = std::max(interval.low, std::min(value, -1.0));  // NaN stays
+    interval.high = std::min(interval.high, std::max(value, 1.0));
+  };
+  for (TrackResult& track : tracks)
+    for (Number& number : track.numbers) {
+      const Metric* metric = metric_of_number(number.name).metric;
+      if (metric == nullptr || !metric->of_scores) continue;
+      if (number.interval) keep(*number.interval, number.value);
+      if (!number.matrix) continue;
+      for (std::size_t i = 0; i < number.matrix->intervals.size(); ++i)
+        keep(number.matrix->intervals[i], number.matrix->values[i]);
+    }
+}
+
 }  // namespace facebench

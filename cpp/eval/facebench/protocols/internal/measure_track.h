@@ -44,4 +44,7 @@ TrackResult mean_over_tracks(std::span<const TrackResult> tracks,
                              std::span<const std::vector<NumberDraws>> draws,
                              const EvaluationOptions& options, bool less_sd);
 
+// Ends the intervals of numbers in the unit of the scores at -1 and 1.
+void keep_to_cosines(std::span<TrackResult> tracks);
+
 }  // namespace facebench
