@@ -77,6 +77,8 @@ void bind_folders(py::module_& m) {
       .def_readonly("images", &DatasetReport::images)
       .def_readonly("people", &DatasetReport::people)
       .def_readonly("listed", &DatasetReport::listed)
+      .def_readonly("tagged", &DatasetReport::tagged,
+                    "images whose Exif tag asks for them to be turned")
       .def_readonly("findings", &DatasetReport::findings)
       .def("count", &DatasetReport::count, py::arg("kind"));
   m.def(

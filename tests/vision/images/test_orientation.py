@@ -216,6 +216,7 @@ def test_the_commands_have_the_option(photographs, tmp_path):
     ):
         assert "3 of 6" in (answer := said(*verb)) and "--exif-orientation" in answer, verb
         assert "Exif tag" not in said(*verb, "--exif-orientation"), verb
+    assert "3 of 6 images ask by their Exif tag" in said("data", "scan", "folder", "--root", folder)
     two = (folder / "p0" / "1.png", folder / "p0" / "1.png", "--model", model, "--detector", "none")
     assert "2 of 2 photographs turned as their Exif tags ask" in said("compare", *two)
     assert "2 of 2 photographs ask" in said("compare", *two, "--no-exif-orientation")

@@ -17,6 +17,7 @@ namespace {
 struct FileLook {
   std::optional<DatasetFinding> finding;
   std::string sha256;
+  bool tagged = false;
 };
 
 FileLook look_at(const Sample& sample, const CheckOptions& options) {
@@ -32,7 +33,9 @@ FileLook look_at(const Sample& sample, const CheckOptions& options) {
       return;
     }
     if (options.duplicates) look.sha256 = sha256_hex(bytes);
-    if (options.decode) decode_image(std::as_bytes(std::span(bytes)), {}, sample.id);
+    if (!options.decode) return;
+    decode_image(std::as_bytes(std::span(bytes)), {}, sample.id);
+    look.tagged = exif_orientation(std::as_bytes(std::span(bytes))) != 1;
   });
   if (fault) look.finding = {"unreadable", sample.id, *fault};
   return look;
@@ -75,6 +78,7 @@ DatasetReport check_dataset(const Dataset& dataset, std::span<const std::string>
   report.images = static_cast<std::int64_t>(dataset.samples.size());
   report.people = static_cast<std::int64_t>(dataset.label_names.size());
   report.listed = static_cast<std::int64_t>(named.samples.size());
+  report.tagged = std::ranges::count(looks, true, &FileLook::tagged);
   std::map<std::string, std::string> first_with;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (looks[i].finding) report.findings.push_back(*looks[i].finding);

@@ -33,6 +33,7 @@ struct DatasetReport {
   std::int64_t images = 0;  // samples that were looked at
   std::int64_t people = 0;
   std::int64_t listed = 0;               // distinct names in the lists
+  std::int64_t tagged = 0;               // images whose Exif tag asks for them to be turned
   std::vector<DatasetFinding> findings;  // in the order of the samples
 
   std::int64_t count(std::string_view kind) const;

@@ -98,8 +98,13 @@ def scan(
     lines = [f"{root}: {report.images} images of {report.people} people, {len(findings)} findings"]
     lines += [f"  {f['kind']}: {f['id']}: {f['detail']}" for f in findings]
     lines += common.data_set_lines(images)
+    if report.tagged:
+        lines.append(
+            f"  warning: {report.tagged} of {report.images} images ask by their Exif tag to be "
+            "turned: pack and run do so with --exif-orientation, train takes files as they lie"
+        )
     fields = {
-        **common.fields_of(report, "images", "people", "listed"),
+        **common.fields_of(report, "images", "people", "listed", "tagged"),
         "findings": findings,
         **common.fields_of(images, "passed_over", "notes"),
     }
