@@ -582,11 +582,17 @@ def reports_check(place):
 # --- the working folder -----------------------------------------------------------------------
 
 
-def test_modules_of_the_working_folder_are_not_found_by_chance(place):
+# What the console script does, without the verb's name in the folder that is searched first.
+CONSOLE = "import sys; from facebench.cli import app; {} app.main()"
+SHOWN = "import os; app.app = lambda: print(os.getcwd() in sys.path);"
+
+
+@pytest.mark.parametrize("what", ["verify", "search"])
+def test_modules_of_the_working_folder_are_not_found_by_chance(place, what):
     """`facebench verify .` in a stranger's folder, beside files that are called as packages."""
     for name in ("onnxruntime", "cryptography", "tensorboard", "pandas", "numpy", "torch"):
         (place.run / f"{name}.py").write_text(f"open({str(place.ran)!r}, 'w').close()\n")
-    code = "from facebench.cli.app import main; main()"
+    code = CONSOLE.format("" if what == "verify" else SHOWN)
     packages = str(Path(facebench.__file__).absolute().parents[1])
     done = subprocess.run(
         [sys.executable, "-P", "-c", code, "verify", ".", "--root", place.root, "--again", "2"],
@@ -596,7 +602,8 @@ def test_modules_of_the_working_folder_are_not_found_by_chance(place):
         text=True,
         check=False,
     )
-    assert "onnxruntime.py: is no file of a run" in done.stdout, done.stderr
+    expected = "onnxruntime.py: is no file of a run" if what == "verify" else "False\n"
+    assert expected in done.stdout, done.stderr
     assert "Traceback" not in done.stderr
 
 
