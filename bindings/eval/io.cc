@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <vector>
 
 #include "arrays.h"
 #include "common.h"
@@ -210,6 +213,16 @@ void bind_io(py::module_& m) {
         const auto ok = std::count(set.status.begin(), set.status.end(), SampleStatus::ok);
         return fmt::format("EmbeddingSet({} x {}, {} ok)", set.size(), set.dim, ok);
       });
+
+  m.def(
+      "may_open",
+      [](const std::filesystem::path& path, const std::vector<std::filesystem::path>& folders) {
+        return std::ranges::any_of(
+            folders, [&](const std::filesystem::path& folder) { return may_open(path, {folder}); });
+      },
+      py::arg("path"), py::arg("folders"),
+      "Whether a path that a file names may be opened: where readers are confined only if it, with "
+      "its links followed, lies in one of the folders.");
 
   m.def("confine_readers", &confine_readers, py::arg("on") = true,
         R"(Parse HDF5, TOML and JSON files from now on in confined child processes.

@@ -1,6 +1,5 @@
 """The root of the command line: its verbs, --version, and what happens at the very end."""
 
-import contextlib
 import os
 import signal
 import sys
@@ -108,8 +107,6 @@ def main() -> None:
     """The console script."""
     hold_standard_streams()
     warnings.showwarning = lambda message, *_: complain(f"warning: {message}")
-    with contextlib.suppress(FileNotFoundError):  # the working folder may be gone
-        sys.path.append(os.getcwd())  # for --model mymodel:embed
     stop_like_ctrl_c()
     try:
         app()

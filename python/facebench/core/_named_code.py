@@ -1,9 +1,11 @@
 """Code that a text names, ``module:function``: the one place where a text becomes an import."""
 
+import contextlib
 import importlib
 import keyword
 import os
 import re
+import sys
 
 from facebench.core._arguments import brief
 
@@ -48,6 +50,10 @@ def import_function(text: str, expected: str):
     """
     check_named_function(text, expected)
     module, _, name = text.partition(":")
+    # A module beside the caller's files; only now, since that folder may hold a stranger's.
+    with contextlib.suppress(FileNotFoundError):  # the working folder may be gone
+        if os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())
     try:
         function = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:

@@ -23,7 +23,8 @@ _DEEPEST = 32  # folders in a folder that are looked at, links to others include
 def state_of(path, without=()) -> str:
     """A hash over a file, or all files of a folder: their names, sizes and the times at which they
     were last written, and last changed in any way, which no program can set. Of a file also those
-    beside it that differ in their endings (an index). ``without``: files and folders left out."""
+    beside it that differ in their endings (an index); of a pattern, ``shards-{000..}.tar``, all
+    that begin as it does. ``without``: files and folders left out."""
     path, without = Path(path).absolute(), {str(Path(p).absolute()) for p in without}
     lines, seen = [], set()
 
@@ -50,7 +51,10 @@ def state_of(path, without=()) -> str:
         look(path, "", 0)
     elif path.is_file():
         stem = path.name.partition(".")[0]
-        look(path.parent, "", _DEEPEST, lambda name: name.partition(".")[0] == stem)
+        look(path.parent, "", 0, lambda name: name.partition(".")[0] == stem)
+    elif path.parent.is_dir():  # several files by a pattern, shards-{000..099}.tar
+        start = path.name.partition("{")[0]
+        look(path.parent, "", 0, lambda name: name.startswith(start))
     return hashlib.sha256(repr(sorted(lines)).encode()).hexdigest()
 
 

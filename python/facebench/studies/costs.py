@@ -28,10 +28,11 @@ def measure_cost(model, settings: dict, threads: int = 0) -> dict:
     if not isinstance(model, (str, os.PathLike)):
         return _measure(model, settings, threads) | {"memory_bytes": None}
     work = {"model": os.fspath(model), "settings": settings, "threads": threads}
+    path = os.pathsep.join(p or os.getcwd() for p in sys.path)
     done = subprocess.run(
-        [sys.executable, "-m", "facebench.studies.costs"],
+        [sys.executable, "-P", "-m", "facebench.studies.costs"],
         input=json.dumps(work, default=str),
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)},
+        env=os.environ | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

@@ -1,6 +1,7 @@
 """Makes the jobs of a study: each once, by its content, in this process or in others, and
 again from where it was when it was stopped."""
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -25,6 +26,7 @@ from pathlib import Path
 from facebench import __version__, reports
 from facebench.core import Error
 from facebench.core._files import read_json
+from facebench.core._inside import refuse_links
 from facebench.io import canonical_json, sha256_file
 from facebench.studies.work import ALONE, RESUMED, WORK
 
@@ -99,7 +101,13 @@ def perform(job: Job, out: Path, progress=None) -> tuple[dict, str, str]:
     """Makes one job whose needs are there, in this process: its result, why it failed or "", and
     what is to be said of it. Anything but Ctrl-C that goes wrong is this job's failure."""
     folder, start = job.folder(out), time.monotonic()
-    (folder / "job.json").unlink(missing_ok=True)
+    try:
+        refuse_links(out, folder)
+        refuse_links(out, Path(out) / "cache")
+    except Error as error:
+        return {}, str(error), ""
+    for name in ("job.json", _FAILED):
+        (folder / name).unlink(missing_ok=True)
     if job.kind not in RESUMED:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
@@ -116,8 +124,27 @@ def perform(job: Job, out: Path, progress=None) -> tuple[dict, str, str]:
     except Exception as error:  # a model is somebody's code: whatever it raises
         known = isinstance(error, (Error, ValueError))
         text = " ".join(str(error).split())[:500]
-        return {}, (text if known else f"{type(error).__name__}: {text}"), ""
+        reason = text if known else f"{type(error).__name__}: {text}"
+        _record_failure(job, folder, reason)
+        return {}, reason, ""
     return json.loads(json.dumps(result, default=str)), "", duration
+
+
+def _record_failure(job, folder, reason):
+    """Kept for who may not make the job himself (``kinds`` of `run_jobs`)."""
+    with contextlib.suppress(OSError, Error):  # a full disk has failed the job already
+        reports.write_text(folder / _FAILED, json.dumps({"key": job.key, "reason": reason}) + "\n")
+
+
+def _why_not_made(job, folder) -> str:
+    """Why a job that is not made here is not there: its failure, where there was one."""
+    try:
+        record = read_json(folder / _FAILED)
+        if record["key"] == job.key and isinstance(record["reason"], str):
+            return record["reason"]
+    except (OSError, ValueError, KeyError, TypeError, Error):
+        pass
+    return _NOT_MADE
 
 
 def perform_at(place: str, job: Job, out: Path) -> tuple[dict, str, str]:
@@ -127,10 +154,19 @@ def perform_at(place: str, job: Job, out: Path) -> tuple[dict, str, str]:
     return perform(job, out)
 
 
-def run_jobs(targets, out, *, jobs=1, executor=None, progress=None, say=lambda text: None) -> dict:
+_FAILED = "failed.json"  # in a job's folder
+_NOT_MADE = (
+    "is not there as a whole, and what a suite's folder names is not run again from there: run the "
+    "suite itself, with its models and sets"
+)
+
+
+def run_jobs(
+    targets, out, *, jobs=1, executor=None, progress=None, say=lambda text: None, kinds=None
+) -> dict:
     """Makes what is not there as a whole of the wanted jobs and of all that they need; an `Outcome`
-    for each, by its key. Jobs that time something run alone, after the others. Ctrl-C is
-    `Stopped`."""
+    for each, by its key. Jobs that time something run alone, after the others. ``kinds``: of jobs
+    that may be made, None: all; others that are not there fail. Ctrl-C is `Stopped`."""
     waiting, outcomes = _in_order(targets), {}
     for key, job in list(waiting.items()):
         result = read_whole(job, job.folder(out))
@@ -151,6 +187,10 @@ def run_jobs(targets, out, *, jobs=1, executor=None, progress=None, say=lambda t
     limit = 1 if jobs == 1 and executor is None else total if executor else jobs
     running: dict[Future, Job] = {}
     suspects: set[str] = set()  # were running when a process died
+
+    for key, job in list(waiting.items()):
+        if kinds is not None and job.kind not in kinds:
+            ended(waiting.pop(key), {}, _why_not_made(job, job.folder(out)))
 
     def alone(job):
         return job.kind in ALONE or job.key in suspects

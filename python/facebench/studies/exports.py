@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from facebench import reports
+from facebench.core._inside import refuse_links
 from facebench.reports import write_text
 from facebench.reports.cards import card, index_result
 from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet
@@ -29,6 +30,7 @@ def write_exports(out: Path, content: dict) -> None:
     for table in content["tables"]:
         for row in table["rows"] if table["order"] or table["plot"].get("cost") else []:
             if any(cell.get("run") for cell in row["cells"]):
+                refuse_links(out, out / "cards")
                 write_text(out / "cards" / f"{slug(row['name'])}.md", model_card(content, row))
 
 

@@ -200,6 +200,8 @@ class Plan:
         return self._job("run", f"{Path(name).stem}-{title}", request, places, how)
 
     def _cost(self, row):
+        if "run" in row:  # one from elsewhere, without its model
+            raise Missing("")
         request = {"model": _said_of(row), "settings": row.get("prepare", {})}
         return self._job("cost", row["name"], request, how={"model": row["model"]})
 

@@ -10,6 +10,7 @@ from facebench import reports
 from facebench.core import Error
 from facebench.core._arguments import mapping
 from facebench.core._files import read_json
+from facebench.core._inside import below
 from facebench.io import canonical_json
 from facebench.io._toml import check_keys, check_kinds, read_toml
 from facebench.protocols import EvaluationOptions, load_protocol
@@ -17,7 +18,7 @@ from facebench.reports import write_text
 from facebench.studies.cells import reasons
 from facebench.studies.description import Study, Table, same_slugs, slug
 from facebench.studies.plan import DRAWN_PROTOCOLS, python_name
-from facebench.studies.whole import StudyResult, read_before, study
+from facebench.studies.whole import StudyResult, make_study, read_before
 
 # What a model may say of its own images; keywords of `facebench.run`.
 MODEL_SETTINGS = (
@@ -75,14 +76,16 @@ def suite(
     ['colours']
     """
     out = Path(out)
+    kinds = None
     if add is not None:
+        kinds = ("copy",)  # what the folder names as models and sets is not run from there
         if description is not None or models is not None or sets is not None:
             raise ValueError("add= puts one run into a suite; give nothing else to run")
         described = _with_run(out, Path(add), name)
     else:
         described = suite_study(description, models, sets, cost)
         described.tables[0].rows += _added(out)
-    result = study(described, out=out, **how)
+    result = make_study(described, kinds, out=out, **how)
     content = vars(described) | {"tables": [vars(table) for table in described.tables]}
     # Of a model that is a Python object its name is kept.
     write_text(out / "suite.json", json.dumps(content, indent=1, default=_plain) + "\n")
@@ -221,14 +224,27 @@ def _before(out):
         return Study("suite", "Suite", [Table("suite", "Models by sets", [], [], order=True)])
     try:
         content = read_json(path)
-        return Study(**content | {"tables": [Table(**t) for t in content["tables"]]})
-    except (Error, ValueError, TypeError, KeyError):
+        described = Study(**content | {"tables": [Table(**t) for t in content["tables"]]})
+        _check_added(path, described.tables[0].rows)
+        return described
+    except (Error, ValueError, TypeError, KeyError, IndexError):
         raise Error(f"{path}: is not what facebench suite writes; remove it") from None
 
 
 def _added(out):
     """The rows of a suite that were added from elsewhere."""
     return [row for row in _before(out).tables[0].rows if "run" in row]
+
+
+def _check_added(path, rows):
+    """facebench.Error for a row of a run from elsewhere that says anything but where it is from."""
+    for row in rows:
+        if "run" not in row:
+            continue
+        texts = [row.get("name"), *row["run"].values()] if isinstance(row["run"], dict) else []
+        known = {*row} == {"name", "run"} and {*row["run"]} == {"folder", "column", "sha256"}
+        if not known or not all(isinstance(text, str) for text in texts):
+            raise Error(f"{path}: a row is not what facebench suite writes; remove it")
 
 
 def _with_run(out, run, name):
@@ -244,7 +260,8 @@ def _with_run(out, run, name):
         if described_column.get("protocol") != protocol:
             continue
         first = next((r for r in shown["rows"] if r["cells"][number].get("run")), None)
-        differences = first and reports.why_not_comparable(out / first["cells"][number]["run"], run)
+        there = first and below(out, first["cells"][number]["run"], out / "study.json")
+        differences = first and reports.why_not_comparable(there, run)
         if not differences:
             column = described_column["name"]
             break

@@ -11,6 +11,7 @@ from facebench import __version__
 from facebench.core import Error
 from facebench.core._arguments import mapping
 from facebench.core._files import read_json
+from facebench.core._inside import refuse_links
 from facebench.io import canonical_json
 from facebench.reports import write_text
 from facebench.studies.cells import cell_jobs, collect
@@ -21,6 +22,9 @@ from facebench.studies.page import all_cells, write_page
 from facebench.studies.plan import Plan, check_names
 
 _KEPT = ("id", "title", "publication", "citations", "replicates", "seed", "level")  # as described
+_LOCK = ".lock"  # in the folder of a study
+_WRITTEN = ("study.json", "study.html", "study.md", "study.csv", "study.tex", "suite.json", "cards",
+            "jobs", "cache")  # fmt: skip
 _REHEARSAL = "A rehearsal: drawn faces, small networks. No number is comparable with anybody's."
 
 
@@ -91,6 +95,16 @@ def study(
     >>> [cell.get("value") or cell["why"] for cell in found["settings"]["rows"][0]["cells"]]
     [64, 'needs lfw: --test lfw=FOLDER.']
     """
+    data = {"train": train, "test": test, "rehearse": rehearse, "device": device}
+    how = {"jobs": jobs, "executor": executor, "threads": threads, "command": command}
+    return make_study(description, out=out, **data, **how, progress=progress, say=say)
+
+
+def make_study(
+    description, kinds=None, *, train=None, test=None, out, rehearse=False, device="cpu", jobs=1,
+    executor=None, threads=0, command="", progress=None, say=None,
+) -> StudyResult:  # fmt: skip
+    """`study`; ``kinds``: of the jobs that may be made, None: all."""
     described = description if isinstance(description, Study) else load_study(description)
     check_names(described)
     if rehearse:
@@ -102,15 +116,18 @@ def study(
     plan = Plan(described, mapping(train, "train"), mapping(test, "test"), rehearse, device, how)
     cells = cell_jobs(plan)
     read_before(out)  # refuses a folder of something else before anything is made
+    say = say or (lambda text: None)
+    how = {"jobs": jobs, "executor": executor, "progress": progress, "say": say, "kinds": kinds}
     with _alone_in(out):
-        return _made(plan, cells, out, jobs, executor, progress, say or (lambda text: None))
+        return _made(plan, cells, out, how)
 
 
 @contextmanager
 def _alone_in(out: Path):
     """Keeps other processes out of a folder while this one makes a study in it."""
     out.mkdir(parents=True, exist_ok=True)
-    with (out / ".lock").open("a") as file:
+    refuse_links(out, out / _LOCK)
+    with (out / _LOCK).open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -119,11 +136,11 @@ def _alone_in(out: Path):
         yield
 
 
-def _made(plan, cells, out, jobs, executor, progress, say) -> StudyResult:
-    """The study, its jobs and its files."""
+def _made(plan, cells, out, how) -> StudyResult:
+    """The study, its jobs and its files. ``how``: for `run_jobs`."""
     wanted = [job for of_cell in cells.values() if isinstance(of_cell, list) for job in of_cell]
     try:
-        outcomes = run_jobs(wanted, out, jobs=jobs, executor=executor, progress=progress, say=say)
+        outcomes = run_jobs(wanted, out, **how)
     except Stopped as stop:
         if any(outcome.status != "failed" for outcome in stop.outcomes.values()):
             page = _written(plan, cells, wanted, stop.outcomes, out).page
@@ -151,6 +168,12 @@ def read_before(out: Path) -> dict | None:
     """``study.json`` of a folder, or None where it has none."""
     path = Path(out) / "study.json"
     if not path.is_file():
+        # A study that was stopped before its first page has its lock.
+        others = [] if (Path(out) / _LOCK).is_file() else _WRITTEN
+        for other in (Path(out) / name for name in others):
+            if os.path.lexists(other):
+                raise Error(f"{other}: is not of a study, which would replace it. Take another "
+                            "folder")  # fmt: skip
         return None
     try:
         content = read_json(path)

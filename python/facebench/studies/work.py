@@ -2,6 +2,7 @@
 needs, the folder to fill and how (threads, cache, Python objects): it returns its result, JSON, in
 which "told" is for people alone."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from facebench.core import Error
 from facebench.core._files import read_json
+from facebench.io import canonical_json
 from facebench.reports import write_text
 from facebench.studies.fitting import fit
 
@@ -138,8 +140,17 @@ def run(request, needs, out, how):
 
 
 def copy(request, needs, out, how):
-    """A run folder from elsewhere."""
-    shutil.copytree(how["run"], out / "run")
+    """A run folder from elsewhere, if it is the one that was meant: its files, and no links."""
+    from facebench import reports
+
+    run = Path(how["run"])
+    record = canonical_json(reports.read_run(run)["content"])
+    if hashlib.sha256(record.encode()).hexdigest() != request["content"]:
+        raise Error(f"{run}: is another run than the one that was added. Add it again")
+    (out / "run").mkdir()
+    for path in sorted(run.iterdir()):
+        if path.is_file() and not path.is_symlink():
+            shutil.copyfile(path, out / "run" / path.name)
 
 
 def classify(request, needs, out, how):

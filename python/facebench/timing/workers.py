@@ -20,12 +20,14 @@ _UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 
 
 def child_environment():
-    """The environment of a child process that measures: without what halves OpenBLAS, and with the
-    package itself, for an interpreter that has it not installed."""
+    """The environment of a child process that measures: without what halves OpenBLAS, with the
+    package itself, for an interpreter that has it not installed, and without modules that lie in
+    the working folder by chance."""
     environment = {k: v for k, v in os.environ.items() if k not in _UNSET}
     package = str(Path(facebench.__file__).parent.parent)
     path = [package, environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(p for p in path if p)
+    environment["PYTHONSAFEPATH"] = "1"
     return environment
 
 

@@ -5,10 +5,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from facebench import reports
+from facebench.core._inside import refuse_links
 from facebench.reports.trainings import read_training, write_training_page, write_training_table
 
 # The page is not written again sooner, but at the end of the training always.
 _PAGE_EVERY = 10.0  # seconds
+_OURS = ".facebench"  # ends the names of event files; others beside them stay
 
 
 class TrainingPages:
@@ -44,9 +46,10 @@ class _Events:
     def __init__(self, folder):
         from torch.utils.tensorboard import SummaryWriter
 
-        for old in folder.glob("events.out.tfevents.*"):
+        refuse_links(folder.parent, folder)
+        for old in folder.glob(f"events.out.tfevents.*{_OURS}"):
             old.unlink()
-        self._writer = SummaryWriter(folder)
+        self._writer = SummaryWriter(folder, filename_suffix=_OURS)
         self._steps, self._validated = -1, -1
 
     def add(self, rows):

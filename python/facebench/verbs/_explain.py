@@ -8,7 +8,8 @@ from facebench.core import Error
 from facebench.core._arguments import of_kind
 from facebench.protocols import EvaluationOptions, evaluate, load
 from facebench.reports.headlines import cells_of
-from facebench.verbs._again import Undone, model_of
+from facebench.verbs import _recorded
+from facebench.verbs._recorded import Undone
 
 _PACK, _MODEL = "faces and crops", "weights"
 
@@ -63,15 +64,18 @@ class _Side:
 
     def __init__(self, run, model):
         record = reports.read_run(run, check=False)
-        self.run, self.content, self.circumstance = run, record["content"], record["circumstance"]
-        manifest = self.content.get("embeddings", {}).get("manifest", {})
+        self.run = run
+        self.content = _recorded.table_at(record, "content")
+        self.circumstance = _recorded.table_at(record, "circumstance")
+        embeddings = self.content.get("embeddings")
+        manifest = embeddings.get("manifest", {}) if isinstance(embeddings, dict) else {}
         if "extract" not in manifest or "pack_sha256" not in self.content:
             raise Error(f"{run}: facebench run did not make it, so that nothing can be made again")
         self.model = model
         self.factors = {
             _PACK: self.content["pack_sha256"],
             _MODEL: manifest.get("model_sha256") or self.content["embedder"],
-            **manifest["extract"],
+            **_recorded.extract_options(self.content),
         }
 
     def pack(self):
@@ -81,7 +85,9 @@ class _Side:
         return path
 
     def ready_model(self):
-        return self.model if self.model is not None else model_of(self.content, self.circumstance)
+        if self.model is not None:
+            return self.model
+        return _recorded.model_file(self.run, self.content, self.circumstance)
 
 
 def _with(one, other, factor, threads, progress):

@@ -127,12 +127,14 @@ TEST(File, WhatAKilledProcessLeftIsRemovedByTheNext) {
         write_file(half->temporary() / "c", "half");
       },
       true);
-  std::ofstream(folder / ".d.tmp-1-0") << "of an earlier version";
-  std::ofstream(folder / ".d.tmp-mine") << "the user's";
-  ASSERT_EQ(folder.entries(), 5u);
+  // Other programs' and the user's: nothing says that they are ours.
+  const char* others[] = {".d.tmp-mine", ".d.tmp-2024-11", ".d.tmp-1732733347123456",
+                          ".d.facebench.tmp-mine"};
+  for (const char* name : others) std::ofstream(folder / name) << "the user's";
+  ASSERT_EQ(folder.entries(), 7u);
   write_file(folder / "a", "new");
-  EXPECT_EQ(folder.entries(), 3u);
-  EXPECT_TRUE(fs::exists(folder / ".d.tmp-mine"));
+  EXPECT_EQ(folder.entries(), 6u);
+  for (const char* name : others) EXPECT_TRUE(fs::exists(folder / name)) << name;
 }
 
 TEST(File, WhatALivingProcessWritesStays) {

@@ -271,6 +271,16 @@ def test_the_index_beside_an_archive_counts(tmp_path):
     assert _parts.state_of(tmp_path / "a.rec") != before
 
 
+def test_archives_by_a_pattern_count(tmp_path):
+    (tmp_path / "shards-000.tar").write_bytes(b"1")
+    (tmp_path / "shards-001.tar").write_bytes(b"1")
+    before = _parts.state_of(tmp_path / "shards-{000..}.tar")
+    (tmp_path / "other.tar").write_bytes(b"1")
+    assert _parts.state_of(tmp_path / "shards-{000..}.tar") == before
+    (tmp_path / "shards-001.tar").write_bytes(b"2")
+    assert _parts.state_of(tmp_path / "shards-{000..}.tar") != before
+
+
 def test_the_folder_of_parts_may_lie_in_the_data_set(here):
     with pytest.raises(facebench.Error, match="failed twice"):
         pack(here, here / "faces" / "out.h5", workers=Workers(2), shards=SHARDS)

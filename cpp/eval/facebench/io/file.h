@@ -24,7 +24,7 @@ void write_file(const std::filesystem::path& path, std::span<const std::string_v
 
 // An atomic write for code that needs a file name (HDF5, encoders): write to temporary(), close it,
 // commit(). Without commit() the temporary is removed and the target stays as it was. The temporary
-// is an empty file `.NAME.tmp-RANDOM` in the target's own folder, so a rename suffices. It is
+// is an empty file `.NAME.facebench.tmp-RANDOM` in the target's own folder, so a rename suffices. It is
 // locked while this object lives; what a killed process left there is removed by the next one.
 class AtomicFile {
  public:

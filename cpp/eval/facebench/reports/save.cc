@@ -3,10 +3,19 @@
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
+#include "facebench/io/replaced_folder.h"
 
 namespace facebench {
 
 namespace fs = std::filesystem;
+
+void refuse_to_lose(const fs::path& run) {
+  // What write_run_files(), facebench::run(), the pages and the signature are called.
+  constexpr std::string_view kOwn[] = {"run.json", "scores.h5",       "metrics.json", "curves.json",
+                                       "pack.h5",  "embeddings.h5",   "report.html",  "report.md",
+                                       "card.md",  "run.json.minisig"};
+  refuse_to_lose(run, kOwn);
+}
 
 void save_run(const fs::path& target, const Result& result, const RunInfo& info, bool overwrite,
               const std::function<void(const fs::path&)>& more) {
@@ -16,6 +25,7 @@ void save_run(const fs::path& target, const Result& result, const RunInfo& info,
       !(fs::is_directory(target, ignored) && fs::is_empty(target, ignored)))
     fail(target.string(), "exists and is not a run folder of facebench, so it is not replaced",
          "Choose another name.");
+  if (overwrite) refuse_to_lose(target);
   AtomicFolder folder(target, overwrite);
   RunInfo named = info;
   // Its pages are headed by it, also where the folder is renamed later.

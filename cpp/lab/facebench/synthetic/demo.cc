@@ -11,6 +11,7 @@
 #include "facebench/embedding/extractor.h"
 #include "facebench/images/encode.h"
 #include "facebench/io/file.h"
+#include "facebench/io/replaced_folder.h"
 #include "facebench/io/sha256.h"
 #include "facebench/pipeline/preparation.h"
 #include "facebench/pipeline/run.h"
@@ -158,6 +159,13 @@ DemoResult demo(const DemoOptions& options, const fs::path& out, const Job& job)
   if (fs::exists(out, ignored) && !fs::is_empty(out, ignored) && !is_demo(out))
     fail(out.string(), "exists and is not an earlier demo, so it is not replaced",
          "Choose another folder.");
+  std::vector<std::string> folders;
+  for (const TestSet& set : test_sets())
+    for (const std::string& protocol : set.protocols) folders.push_back(protocol + "/");
+  std::vector<std::string_view> own = {"demo.json", "report.html", "sheet.png",
+                                       "data/",     "packs/",      "training/"};
+  own.insert(own.end(), folders.begin(), folders.end());
+  refuse_to_lose(out, own);
   const Recipe recipe = [&] {
     Recipe r = load_recipe(options.recipe);
     r.training.seed = static_cast<std::uint32_t>(options.seed);

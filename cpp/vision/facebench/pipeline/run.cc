@@ -191,6 +191,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
          request.overwrite ? "exists and is not a run folder, so it is not replaced"
                            : "exists already",
          "Choose another folder, or overwrite it (--overwrite)");
+  refuse_to_lose(out);
   const Preparation preparation = preparation_for(request, spec, preparation_of(model.info()));
   TrialSet trials = read_trials(spec, request.places);
   if (request.evaluation.strict) refuse_blemishes(trials, spec.id);

@@ -65,7 +65,8 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
                   const RunScores& scores, const Job& job) {
   const Json expected = run.manifest.content.value("images_sha256", Json());
   if (!expected.is_string()) return;
-  fs::path folder = run.manifest.circumstance.value("images", "");
+  const Json recorded = run.manifest.circumstance.value("images", Json());
+  fs::path folder = recorded.is_string() ? recorded.get<std::string>() : std::string();
   if (!root.empty()) folder = find_images(scores.spec, scores.trials, {.root = root});
   const auto reachable = [&](const fs::path& path) { return may_open(path, {run.folder, root}); };
   if (!reachable(folder)) {

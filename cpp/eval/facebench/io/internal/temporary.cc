@@ -24,12 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMark = ".tmp-";
+// No other program gives names with it: what bears it may be removed.
+constexpr std::string_view kMark = ".facebench.tmp-";
 constexpr std::size_t kDigits = 16;
 // What remains of a name of 255 bytes, the most that file systems take.
 constexpr std::size_t kLongestName = 255 - kMark.size() - kDigits - 1;
 
-// `.NAME.tmp-`
+// `.NAME.facebench.tmp-`
 std::string prefix_for(const fs::path& target) {
   return fmt::format(".{}{}", target.filename().string().substr(0, kLongestName), kMark);
 }
@@ -41,16 +42,12 @@ std::string random_digits() {
   return fmt::format("{:016x}", number);
 }
 
-// `.NAME.tmp-` and sixteen digits; earlier versions had the process and a count in their place.
+// `.NAME.facebench.tmp-` and sixteen digits.
 bool is_temporary_name(std::string_view name) {
   const std::size_t at = name.rfind(kMark);
   if (name.empty() || name.front() != '.' || at == std::string_view::npos || at < 2) return false;
   const std::string_view rest = name.substr(at + kMark.size());
-  if (rest.size() == kDigits && rest.find_first_not_of("0123456789abcdef") == rest.npos)
-    return true;
-  const std::size_t dash = rest.find('-');
-  return dash != rest.npos && dash > 0 && dash + 1 < rest.size() &&
-         rest.find_first_not_of("0123456789-") == rest.npos && rest.rfind('-') == dash;
+  return rest.size() == kDigits && rest.find_first_not_of("0123456789abcdef") == rest.npos;
 }
 
 // A file is locked by its open description, which does not stand in the way of HDF5's own lock; a

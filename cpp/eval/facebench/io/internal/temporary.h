@@ -8,8 +8,8 @@ namespace facebench {
 // Where a path lies; "." for a bare name.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
-// A name beside a target that one living process alone writes to: `.NAME.tmp-` and sixteen random
-// hexadecimal digits. Process numbers would not do: in a container they repeat. A lock is held as
+// A name beside a target that one living process alone writes to: `.NAME.facebench.tmp-` and
+// sixteen random hexadecimal digits. Process numbers would not do: in a container they repeat. A lock is held as
 // long as the object lives, so that what a killed process left can be told from what is being
 // written.
 class Temporary {
