@@ -14,6 +14,7 @@ from facebench.core._files import read_json
 from facebench.io import canonical_json
 from facebench.reports import write_text
 from facebench.studies.cells import cell_jobs, collect
+from facebench.studies.conditions import check_statements
 from facebench.studies.description import Study, load_study
 from facebench.studies.engine import Stopped, run_jobs
 from facebench.studies.exports import markdown, write_exports
@@ -93,6 +94,7 @@ def study(
     """
     described = description if isinstance(description, Study) else load_study(description)
     check_names(described)
+    check_statements(described)
     if rehearse:
         described = described.rehearsed()
     out = Path(out)
