@@ -154,11 +154,10 @@ def cell_text(column: dict, cell: dict) -> str:
 def _shown(column, cell, strong=False):
     shown = cell_text(column, cell) or "–"
     why = cell.get("no_interval") and f"no interval: {cell['no_interval']}"
-    below = ["; ".join(spans(column, cell)), beside(cell)]
+    load = dict.fromkeys(cell.get("warnings", ())) if cell.get("timed") else ()
+    below = ["; ".join([*spans(column, cell), *load]), beside(cell)]
     if why and cell.get("interval_over") != "people":
         below.insert(0, why)
-    if cell.get("timed"):
-        below += dict.fromkeys(cell.get("warnings", ()))
     if cell.get("why"):
         below.insert(0, shown)
         shown = "–"
