@@ -134,7 +134,8 @@ def _difference(column, system, style, notes):
     p_text = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".", 1)
     notes["p"] = (
         f"In parentheses: the difference to {style['escape'](style['baseline'])} on the same "
-        "draws of people, with its p-value (Holm, by column)."
+        "draws of people, with its p-value (Holm, by column); the chance of a training, which "
+        "another seed shows, is not in it."
     )
     return f"({sign}{column.text(abs(difference), style['digits'])}, p {style['p'](p_text)})"
 

@@ -5,9 +5,11 @@ from pathlib import Path
 from facebench import _eval, claims, protocols, reports
 from facebench.core import Error
 from facebench.reports.headlines import cells_of, headline
+from facebench.studies.conditions import timed_differences, unrecorded_conditions
+from facebench.studies.differences import row_differences
 from facebench.studies.facts import fact
 from facebench.studies.plan import Missing
-from facebench.studies.seeds import seed_mean
+from facebench.studies.seeds import mean_ends, seed_mean
 
 # Published units, and how many of ours they hold.
 _SCALES = {"%": 100.0, "million": 1e-6, "MB": 2.0**-20}
@@ -36,11 +38,13 @@ class _Collected:
 
     def table(self) -> dict:
         columns = [c for n, column in enumerate(self.spec.columns) for c in self._shown(n, column)]
+        _tell_apart(columns)
         rows = []
         for r, row in enumerate(self.spec.rows):
             cells = [self._cell(r, row, column) for column in columns]
             differs = dict.fromkeys(d for cell in cells for d in cell.get("differs", ()))
-            rows.append({"name": row["name"], "cells": cells, "differs": list(differs)})
+            rows.append({"name": row["name"], "cells": cells, "differs": list(differs),
+                         "trained": "recipe" in row})  # fmt: skip
         table = {"id": self.spec.id, "title": self.spec.title, "layout": self.spec.layout,
                  "place": self.printed.place if self.printed else "", "plot": self.spec.plot,
                  "notes": [*self.spec.notes, *self._errata()], "columns": columns, "rows": rows,
@@ -49,6 +53,8 @@ class _Collected:
             table["order"] = [
                 o for o in (self._order(i, c, rows) for i, c in enumerate(columns)) if o
             ]
+        else:  # the order has the differences of all pairs
+            table["differences"] = row_differences(table, self.study, self.out, self.threads)
         return table
 
     # --- columns ------------------------------------------------------------------------------
@@ -130,26 +136,40 @@ class _Collected:
         cell |= {"jobs": [j.folder("").as_posix() for j in jobs]}
         if column["kind"] == "metric":
             return cell | self._measured(r, row, column, jobs, cell)
-        values = []
-        for job in jobs:
-            value, why = _of_result(self.outcomes[job.key].result, job, row, column)
-            if why:
-                return cell | {"why": why}
-            values.append(value)
+        return cell | self._found(row, column, jobs, cell)
+
+    def _found(self, row, column, jobs, cell) -> dict:
+        """A cell of what jobs found beside the numbers of a run."""
+        results = [self.outcomes[job.key].result for job in jobs]
+        if column["name"] == "status" and (why := _not_tried(row, cell["printed"])):
+            return {"why": why}
+        found = [_of_result(r, j, row, column) for r, j in zip(results, jobs, strict=True)]
+        if why := next((why for _, why in found if why), ""):
+            return {"why": why}
+        values = [value for value, _ in found]
+        timed = jobs[0].kind in ("classify", "step", "scale", "cost")
         if not all(isinstance(v, (int, float)) for v in values):
-            return cell | {"text": str(values[0]), "value": None}
-        mean = seed_mean(column["name"], values)
-        cell |= {"value": mean["mean"], "interval": mean["interval"], "values": values}
-        cell["timed"] = jobs[0].kind in ("classify", "step", "scale", "cost") and (
-            column["name"] not in _EXACT
-        )
-        if column["name"] == "training_seconds":
-            cell["warnings"] = [
-                f"others used {100 * used['others']:.0f} % of the processors"
-                for used in (self.outcomes[job.key].result for job in jobs)
-                if used.get("busy")
-            ]
-        return cell | self._compared(cell, column, mean["mean"], "")
+            details = {"text": str(values[0]), "value": None}
+        else:
+            mean = seed_mean(column["name"], values)
+            details = {"value": mean["mean"], "values": values, "seeds": len(values)}
+            interval, over = mean["interval"], "seeds"
+            if len(values) == 1:
+                interval, over = _interval_of(results[0], jobs[0], row, column["name"])
+            details |= {"interval": interval, "interval_over": over if interval else ""}
+            details["timed"] = timed and column["name"] not in _EXACT
+            details["warnings"] = _load(results, row) if _is_time(column["name"]) else []
+            details |= self._compared(cell | details, column, mean["mean"], "")
+        if timed and cell["printed"]:
+            stated = row.get("printed", row["name"])
+            conditions = (
+                [r["conditions"] for r in self.printed.rows if r["name"] == stated]
+                if self.printed and isinstance(stated, str)
+                else []
+            )
+            if conditions:
+                details["differs"] = timed_differences(conditions[0], row, jobs[0], results[0])
+        return details
 
     def _measured(self, r, row, column, jobs, cell):
         numbers = [self._number(column, r, seed) for seed in range(len(jobs))]
@@ -158,27 +178,39 @@ class _Collected:
         first = jobs[0]
         run = self.metrics[first.key]
         values = [c["value"] for c in numbers]
-        mean = {"mean": values[0], "interval": numbers[0]["interval"]}
-        if None not in values and len(values) > 1:
-            mean = seed_mean(column["metric"], values)
+        mean, over_seeds = values[0], None
+        over_people = numbers[0]["interval"]
+        if len(values) > 1:
+            over_people = mean_ends([c["interval"] for c in numbers])
+            known = seed_mean(column["metric"], values) if None not in values else {}
+            mean, over_seeds = known.get("mean"), known.get("interval")
+        over = "people" if over_people else "seeds" if over_seeds else ""
         part = run["metrics"]["tracks"][column["track"]]
         counts = part["counts"]
         details = {
-            "value": mean["mean"],
-            "interval": mean["interval"],
+            "value": mean,
+            "interval": over_people or over_seeds,
+            "interval_over": over,
+            "seed_interval": over_seeds,
+            "seeds": len(values),
             "level": numbers[0]["level"],
             "no_interval": numbers[0].get("no_interval", ""),
             "values": values,
-            "own_interval": numbers[0]["interval"],
+            "intervals": [c["interval"] for c in numbers],
             "run": self._run(first).relative_to(self.out).as_posix(),
+            "runs": [self._run(job).relative_to(self.out).as_posix() for job in jobs],
             "failure_to_enrol_rate": counts["failure_to_enrol_rate"],
             "warnings": run["content"].get("warnings", []),
         }
         if why := self._not_comparable(column, r, first):
             return {"why": f"not comparable with the others: {why}", "failed": True}
-        details |= self._compared(cell | details, column, mean["mean"], "")
-        if cell["printed"]:
-            details["differs"] = self._differs(row, column, first)
+        details |= self._compared(cell | details, column, mean, "")
+        if cell["printed"] or row.get("conditions"):
+            beside = self._beside(row, first)
+            if isinstance(beside, str) and row.get("conditions"):
+                return {"why": f"refused: {beside}", "failed": True}
+            if cell["printed"]:
+                details["differs"] = self._differs(row, column, beside)
         return details
 
     def _number(self, column, r, seed):
@@ -231,22 +263,31 @@ class _Collected:
             result["printed_lies"] = "above" if above else "below" if below else "inside"
         return result
 
-    def _differs(self, row, column, job):
-        """By which conditions a run is not the printed system; empty: it is the same."""
-        if job.key not in self.beside:
-            stated = conditions_of(row, self.plan.rehearse)
+    def _beside(self, row, job) -> list[dict] | str:
+        """A run beside every printed value of its measures, or why what is stated is refused."""
+        stated = unrecorded_conditions(row, self.plan)
+        key = job.key, *sorted(stated.items())
+        if key not in self.beside:
+            publication = self.study.publication or "wang-guo-2019"
             try:
-                beside = claims.against(self._run(job), self.study.publication, stated)
+                beside = claims.against(self._run(job), publication, stated)
+                self.beside[key] = beside["same"] + beside["other_systems"]
             except (Error, ValueError) as error:
-                return [str(error)]
-            self.beside[job.key] = beside["same"] + beside["other_systems"]
+                self.beside[key] = str(error)
+        return self.beside[key]
+
+    def _differs(self, row, column, beside):
+        """By which conditions a run is not the printed system; empty: it is the same."""
+        if isinstance(beside, str):
+            return [beside]
         if column["stands_for"]:
             return [f"{column['protocol']}'s comparisons are not those of {column['stands_for']}"]
         name, address = row.get("printed", row["name"]), _address(column)
-        for value in self.beside[job.key]:
+        for value in beside:
             here = value["table"] == self.spec.printed and value["row"] == name
             if here and value["measures"] == address:
-                return value["differs"]
+                unknown = [f"{name} is not known of the run" for name in value["unchecked"]]
+                return [*value["differs"], *unknown]
         return ["the paper's number is of another measure"]
 
     def _errata(self):
@@ -281,20 +322,47 @@ class _Collected:
 _EXACT = ("accuracy", "validation_accuracy", "loss", "iterations", "parameters", "macs")
 
 
-def conditions_of(row, rehearse=False) -> dict:
-    """What is known of a row's system beside its run, by the names of published conditions."""
-    stated = {}
-    if "recipe" in row:
-        from facebench.studies.work import load_recipe
+def _tell_apart(columns):
+    """Gives columns of one title their tracks, and what is alike still their numbers."""
+    for more in ("track", "metric"):
+        titles = [c["title"] for c in columns]
+        for column in columns:
+            if titles.count(column["title"]) > 1 and column.get(more):
+                column["title"] += f", {column[more]}"
+    seen: dict[str, int] = {}
+    for column in columns:
+        seen[column["title"]] = seen.get(column["title"], 0) + 1
+        if "row" not in column and seen[column["title"]] > 1:
+            column["title"] += f" ({seen[column['title']]})"
 
-        recipe = load_recipe({"settings": {}, "seed": 0} | row)
-        changed = ", changed" if row.get("settings") else ""
-        stated = {"loss": recipe.loss, "framework": "facebench", "training": recipe.id + changed}
-        stated["training_set"] = row.get("training_set", "")
-    stated |= row.get("conditions", {})
-    if rehearse and "training_set" in stated:
-        stated["training_set"] = "drawn faces"
-    return {k: v for k, v in stated.items() if v}
+
+def _is_time(name):
+    return any(part in name for part in ("seconds", "second", "gain", "speedup"))
+
+
+def _load(results, row):
+    """That others used the machine while something was timed, once for each time."""
+    said = []
+    for result in results:
+        measured = result
+        if result.get("kind") == "step":
+            measured = _of_engine(result, row.get("engine", "facebench"))
+        rows = result["rows"] if result.get("kind") == "scale" else [measured]
+        shares = [(r.get("processors") or {}).get("others", r.get("others")) for r in rows
+                  if r.get("busy")]  # fmt: skip
+        if shares:
+            said.append(f"others used {100 * max(s or 0 for s in shares):.0f} % of the processors")
+    return said
+
+
+def _not_tried(row, printed):
+    """Why a row says nothing of the batch that its column is about; "" where it tried that one."""
+    asked = row.get("asked_batch", row.get("batch"))
+    tried = f"batch {row.get('batch')}" + (f", for {asked}" if asked != row.get("batch") else "")
+    about = printed["value"] if printed else None
+    if asked != row.get("batch") or (about is not None and about != row.get("batch")):
+        return f"not tried: {tried} was run"
+    return ""
 
 
 def _as_printed(text, unit):
@@ -318,40 +386,71 @@ def _address(column):
     return place | {"metric": metric}
 
 
+def _of_engine(result, engine):
+    """What steps found of one engine."""
+    absent = {"status": "absent", "message": "was not timed"}
+    return next((r for r in result["rows"] if r["engine"] == engine), absent)
+
+
 def _of_result(result, job, row, column):
     """(value, "") of a job's result, or (None, why there is none)."""
-    name = column["name"]
     if "diverged" in result:
         return None, f"diverged: {result['diverged']}"
+    name = column["name"]
     if job.kind == "step":
-        engine = row.get("engine", "facebench")
-        measured = next(r for r in result["rows"] if r["engine"] == engine)
-        if name == "status":
-            return measured["status"].replace("_", " "), ""
-        if measured["status"] != "ok":
-            return None, f"{measured['status'].replace('_', ' ')}: {measured['message']}"
-        taken = measured["memory"]  # of the process
-        if result["options"]["device"] != "cpu":
-            taken = measured["device_memory"]
-            if name == "memory" and taken is None:
-                return None, f"{engine} does not say what it takes of a card"
-        means = {"seconds": measured["seconds"]["mean"], "memory": taken and taken["peak"]}
-        measured = measured | means
-        if name != "gain":
-            return measured[name], ""
-        others = [r for r in result["rows"] if r["engine"] == row["over"]]
-        other = others[0] if others else {"status": "absent"}
-        if other["status"] != "ok":
-            return None, f"{row['over']}: {other['status']}: {other.get('message', '')}"
-        return measured["images_per_second"] / other["images_per_second"] - 1, ""
+        return _of_steps(result, row, name)
     if job.kind == "scale":  # "images_per_second 2": of two processes
         name, _, count = name.rpartition(" ")
-        measured = next((r for r in result["rows"] if str(r["processes"]) == count), {})
-        if measured.get(name) is not None:
-            return measured[name], ""
-        return None, f"not measured with {count} processes"
+        value = _of_processes(result, count).get(name)
+        return value, "" if value is not None else f"not measured with {count} processes"
     value = result.get(name)
-    return (value, "") if value is not None else (None, "not known")
+    return value, "" if value is not None else "not known"
+
+
+def _of_steps(result, row, name):
+    engine = row.get("engine", "facebench")
+    measured = _of_engine(result, engine)
+    if name == "status":
+        return measured["status"].replace("_", " "), ""
+    if measured["status"] != "ok":
+        return None, f"{measured['status'].replace('_', ' ')}: {measured['message']}"
+    taken = measured["memory"]  # of the process
+    if result["options"]["device"] != "cpu":
+        taken = measured["device_memory"]
+        if name == "memory" and taken is None:
+            return None, f"{engine} does not say what it takes of a card"
+    means = {"seconds": measured["seconds"]["mean"], "memory": taken and taken["peak"]}
+    if name != "gain":
+        return (measured | means)[name], ""
+    other = _of_engine(result, row["over"])
+    if other["status"] != "ok":
+        return None, f"{row['over']}: {other['status']}: {other.get('message', '')}"
+    return measured["images_per_second"] / other["images_per_second"] - 1, ""
+
+
+def _interval_of(result, job, row, name):
+    """The interval of one measured time, and over what it is; (None, "") where it has none."""
+    if job.kind == "cost":
+        ends = [result["slowest"], result["fastest"]] if name == "images_per_second" else None
+        return ends, "rounds, slowest to fastest"
+    measured = {}
+    if job.kind == "step":
+        measured = _of_engine(result, row.get("engine", "facebench"))
+    elif job.kind == "scale":
+        name, _, count = name.rpartition(" ")
+        measured = _of_processes(result, count)
+    of_rate, over = measured.get("images_per_second_interval"), "iterations"
+    if name == "gain" and of_rate:
+        other = _of_engine(result, row["over"]).get("images_per_second_interval")
+        # Of slow ends over fast ones, so wider than an interval of the quotient.
+        return other and [of_rate[0] / other[1] - 1, of_rate[1] / other[0] - 1], over
+    of_time = (measured.get("seconds") or {}).get("mean_interval")
+    return {"seconds": of_time, "images_per_second": of_rate}.get(name), over
+
+
+def _of_processes(result, count):
+    """What steps found of so many processes."""
+    return next((r for r in result["rows"] if str(r["processes"]) == count), {})
 
 
 def reasons(differences: list[dict]) -> str:

@@ -21,9 +21,10 @@ def measure_cost(model, settings: dict, threads: int = 0) -> dict:
     ``model``, ``settings``: as rows of a study have them. ``parameters`` and ``macs``
     (multiply-accumulates of convolutions and matrix products for one image, without mirroring) are
     None where the model does not show its network; ``images_per_second`` is the median of five
-    rounds of 64 images, with ``slowest`` and ``fastest``; ``memory_bytes`` is how far the peak of a
-    process of its own lies above what it took before loading, None for a Python object, measured in
-    this process.
+    rounds of 64 images, with ``slowest`` and ``fastest``; ``others`` is what other processes took
+    of the processors meanwhile, ``busy`` whether more than 5 %; ``memory_bytes`` is how far the
+    peak of a process of its own lies above what it took before loading, None for a Python object,
+    measured in this process.
     """
     if not isinstance(model, (str, os.PathLike)):
         return _measure(model, settings, threads) | {"memory_bytes": None}
@@ -44,6 +45,7 @@ def measure_cost(model, settings: dict, threads: int = 0) -> dict:
 
 def _measure(model, settings, threads):
     from facebench import embedding
+    from facebench.timing import ProcessMeter
 
     before = _memory("VmRSS")
     _forget_peak()
@@ -56,7 +58,9 @@ def _measure(model, settings, threads):
         shape = (IMAGES, *_size(embedder, settings), 3)
         images = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
         embedding.extract(embedder, images, options, threads=threads, progress=False)
+        meter = ProcessMeter()
         rates = [_rate(embedder, images, options, threads) for _ in range(ROUNDS)]
+        used = meter.stop()
     except Exception as error:  # a model is somebody's code: whatever it raises
         return {"failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
     parameters, macs = _size_of_network(embedder, model)
@@ -66,6 +70,8 @@ def _measure(model, settings, threads):
         "images_per_second": statistics.median(rates),
         "slowest": min(rates),
         "fastest": max(rates),
+        "others": used["processors"]["others"],
+        "busy": used["busy"],
         "memory_bytes": max(_memory("VmHWM") - before, 0),
     }
 

@@ -116,11 +116,15 @@ class Study:
             for row in table.rows:
                 change = next((kinds[k] for k in _KINDS if k in row and k in kinds), {})
                 caps, shrink = change.get("at_most", {}), change.get("shrink", 1)
-                row = _merged(row, {k: v for k, v in change.items() if k not in _SMALLER})
-                row |= {"batch": max(2, row["batch"] // shrink)} if "batch" in row else {}
+                smaller = _merged(row, {k: v for k, v in change.items() if k not in _SMALLER})
+                if "batch" in smaller:
+                    smaller["batch"] = max(2, smaller["batch"] // shrink)
                 capped = {k: min(row["settings"].get(k, most), most) for k, most in caps.items()}
-                rows.append(row | {"settings": row["settings"] | capped})
-            tables.append(replace(table, rows=rows))
+                smaller["settings"] = smaller["settings"] | capped
+                smaller.pop("conditions", None)  # they are those of what is not made here
+                rows.append(_named_by_what_ran(row, smaller))
+            notes = [*table.notes, *_rehearsed_with(table.rows, rows)]
+            tables.append(replace(table, rows=rows, notes=notes))
         return replace(self, tables=tables, replicates=min(self.replicates, 100))
 
 
@@ -128,6 +132,39 @@ class Study:
 # `at_most` are the largest values of settings; batches that are timed are divided by `shrink`.
 _SMALLER = ("at_most", "shrink")
 _KINDS = ("network", "images", "recipe", "model")
+
+
+def _named_by_what_ran(asked: dict, ran: dict) -> dict:
+    """A rehearsed row whose name says the batch that ran: "VGG-16, batch 2, for 64". Printed beside
+    it is what its own name has."""
+    if asked.get("batch") == ran.get("batch"):
+        return ran
+    said = f"batch {ran['batch']}, for {asked['batch']}"
+    parts, own = asked["name"].split(", "), (str(asked["batch"]), f"batch {asked['batch']}")
+    parts = [said if part in own else part for part in parts]
+    name = ", ".join(parts if said in parts else [*parts, said])
+    printed = asked.get("printed", asked["name"])
+    return ran | {"name": name, "asked_batch": asked["batch"], "printed": printed}
+
+
+def _rehearsed_with(asked: list[dict], ran: list[dict]) -> list[str]:
+    """A sentence on the settings that the rehearsal of a table puts in place of its own."""
+    values: dict[str, dict] = {}
+    for before, after in zip(map(_flat, asked), map(_flat, ran), strict=True):
+        for key, value in after.items():
+            if before.get(key) != value and key not in ("name", "printed", "asked_batch"):
+                values.setdefault(key.removeprefix("settings."), {})[str(value)] = None
+    said = [f"{key} {' or '.join(of_key)}" for key, of_key in values.items()]
+    return [f"Rehearsed with {', '.join(said)}."] if said else []
+
+
+def _flat(row: dict, prefix: str = "") -> dict:
+    """{"options.rounds": 5, ...} of a row."""
+    flat = {}
+    for key, value in row.items():
+        inner = isinstance(value, dict)
+        flat |= _flat(value, f"{prefix}{key}.") if inner else {prefix + key: value}
+    return flat
 
 
 def _merged(first: dict, second: dict) -> dict:
@@ -245,10 +282,42 @@ def _rows(path, where, table) -> list[dict]:
             raise Error(f"{path}: axis '{key}' of {where} is no list of values.")
     if axes:
         crossed = [dict(zip(axes, v, strict=True)) for v in itertools.product(*axes.values())]
-        rows = rows + [{"name": ", ".join(map(str, r.values())), **r} for r in crossed]
+        # An axis of one value tells no row from another.
+        telling = [key for key, values in axes.items() if len(values) > 1] or list(axes)
+        rows = rows + [{"name": ", ".join(_said(k, r[k]) for k in telling), **r} for r in crossed]
     if not rows:
         raise Error(f"{path}: {where} has neither [[tables.rows]] nor axes: nothing to do.")
-    return [_merged(table.get("all", {}), row) for row in rows]
+    return _named_by_what_differs([_merged(table.get("all", {}), row) for row in rows])
+
+
+def _said(key, value) -> str:
+    """A value in a row's name; of a recipe's key, which ends in a number mostly, with its name.
+
+    >>> _said("engine", "pytorch"), _said("optimizer.lr", 0.1)
+    ('pytorch', 'lr 0.1')
+    """
+    return f"{key.rpartition('.')[2]} {value}" if "." in key else str(value)
+
+
+def _named_by_what_differs(rows: list[dict]) -> list[dict]:
+    """Rows without a name are called by the values in which they differ."""
+    nameless = [_flat(row) for row in rows if "name" not in row]
+    keys = dict.fromkeys(key for row in nameless for key in row)
+    telling = [k for k in keys if any(row.get(k) != nameless[0].get(k) for row in nameless)]
+    if not telling:
+        return rows  # one row, or rows that are refused as they are called the same
+
+    def name(row):
+        said = _flat(row)
+        numbers = [k for k in telling if isinstance(said.get(k), int | float)]
+        of_row = (
+            f"{k.rpartition('.')[2]} {said[k]}" if k in numbers else str(said[k])
+            for k in telling
+            if k in said
+        )
+        return ", ".join(of_row) or str(row.get("recipe", "row"))
+
+    return [row if "name" in row else {"name": name(row), **row} for row in rows]
 
 
 def _row(path, where, source) -> dict:

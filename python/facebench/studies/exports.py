@@ -9,6 +9,7 @@ from facebench.reports.cards import card, index_result
 from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet
 from facebench.reports.headlines import cells_of
 from facebench.studies.description import slug
+from facebench.studies.differences import chance_left_out
 from facebench.studies.page import (
     best_of,
     cell_text,
@@ -17,7 +18,7 @@ from facebench.studies.page import (
     of_tables,
     order_of,
     percent,
-    span,
+    spans,
 )
 
 
@@ -44,34 +45,82 @@ def _digits(value) -> str:
     return f"{value:.15g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
+_HEADS = (
+    *("table", "row", "column", "seed", "protocol", "version", "track", "metric", "less"),
+    *("value", "low", "high", "level", "interval_over", "p_value"),
+    *("printed", "difference", "differs", "note"),
+)
+
+
 def csv_text(out: Path, content: dict) -> str:
     """All numbers of all runs and all other cells, a line each, with 15 digits (.993 and not
-    .9930000000000001). A name that a spreadsheet would take for a formula gets a ' before it."""
-    heads = ["table", "row", "column", "protocol", "version", "track", "metric", "value", "low"]
-    lines = [[*heads, "high", "level", "printed", "difference"]]
+    .9930000000000001). A name that a spreadsheet would take for a formula gets a ' before it.
+
+    Of several seeds each run has its lines (``seed`` 0, 1, ...), and their mean a line for each of
+    its intervals (``seed`` mean, ``interval_over`` people or seeds). A difference between rows says
+    the other row in ``less``.
+    """
+    lines = [dict(zip(_HEADS, _HEADS, strict=True))]
     for table in content["tables"]:
         for row in table["rows"]:
-            seen = set()
+            known: set[tuple] = set()  # what has a line: of its own, or among the numbers of a run
             for column, cell in zip(table["columns"], row["cells"], strict=True):
-                start = [table["id"], row["name"], column["name"]]
-                printed = [(cell["printed"] or {}).get("text", ""), cell.get("difference")]
-                protocol = [column.get("protocol", ""), column.get("version", "")]
-                here = (column.get("track", ""), column.get("metric") or column["name"])
-                if "value" in cell or cell.get("text"):
-                    ends = cell.get("interval") or ("", "")
-                    value = cell["value"] if cell.get("value") is not None else cell.get("text")
-                    lines.append([*start, *protocol, *here, value, *ends, cell.get("level", ""),
-                                  *printed])  # fmt: skip
-                if not cell.get("run") or cell["run"] in seen:
-                    continue
-                seen.add(cell["run"])
-                metrics = reports.read_run(out / cell["run"], check=False)["metrics"]
-                for track, name, one in cells_of(metrics):
-                    if (track, name) != here:
-                        ends = one["interval"] or ("", "")
-                        lines.append([*start, *protocol, track, name, one["value"], *ends,
-                                      one["level"], "", ""])  # fmt: skip
-    return spreadsheet(map(_digits, line) for line in lines)
+                known |= {(run, column["track"], column["metric"]) for run in cell.get("runs", ())}
+            for column, cell in zip(table["columns"], row["cells"], strict=True):
+                start = {"table": table["id"], "row": row["name"], "column": column["name"]}
+                start |= {k: column.get(k, "") for k in ("protocol", "version", "track")}
+                start["metric"] = column.get("metric") or column["name"]
+                lines += [start | line for line in _lines_of_cell(cell)]
+                lines += [start | line for line in _lines_of_runs(out, cell, known)]
+        lines += _lines_of_differences(table)
+    return spreadsheet([_digits(line.get(head)) for head in _HEADS] for line in lines)
+
+
+def _ends(interval, over):
+    low, high = interval or ("", "")
+    return {"low": low, "high": high, "interval_over": over if interval else ""}
+
+
+def _lines_of_cell(cell):
+    """What stands in a cell; of several seeds their mean by both intervals, and each of them."""
+    said = {"printed": (cell["printed"] or {}).get("text", ""),
+            "difference": cell.get("difference"),
+            "differs": "; ".join(cell["differs"]) or "same" if "differs" in cell else "",
+            "note": "; ".join(dict.fromkeys(cell.get("warnings", ())))}  # fmt: skip
+    if "value" not in cell and not cell.get("text"):
+        return
+    seeds, level = cell.get("seeds", 1), {"level": cell.get("level", "")}
+    value = cell["value"] if cell.get("value") is not None else cell.get("text")
+    value = {"seed": 0 if seeds == 1 else "mean", "value": value} | said
+    yield value | level | _ends(cell.get("interval"), cell.get("interval_over", ""))
+    if cell.get("seed_interval") and cell["interval_over"] != "seeds":
+        yield value | level | _ends(cell["seed_interval"], "seeds")
+    for seed, one in enumerate(cell["values"] if seeds > 1 else ()):
+        own = cell["intervals"][seed] if "intervals" in cell else None
+        yield {"seed": seed, "value": one} | level | _ends(own, "people")
+
+
+def _lines_of_runs(out, cell, known):
+    """The numbers of a cell's runs that no column shows, each once."""
+    for seed, run in enumerate(cell.get("runs", ())):
+        metrics = reports.read_run(out / run, check=False)["metrics"]
+        for track, name, one in cells_of(metrics):
+            if known.isdisjoint({(run, track, name), (run, "", name)}):
+                known.add((run, track, name))
+                yield {"track": track, "metric": name, "seed": seed, "value": one["value"],
+                       "level": one["level"], **_ends(one["interval"], "people")}  # fmt: skip
+
+
+def _lines_of_differences(table):
+    for found in table.get("differences", ()):
+        column = table["columns"][found["column"]]
+        for part in found["parts"]:
+            yield {"table": table["id"], "row": part["row"], "less": found["baseline"],
+                   "column": column["name"], "metric": column.get("metric") or column["name"],
+                   **{k: column.get(k, "") for k in ("protocol", "version", "track")},
+                   "seed": "mean" if part["seeds"] > 1 else 0, "value": part["difference"],
+                   **_ends(part["interval"], part["interval_over"]), "p_value": part["p_value"],
+                   "note": chance_left_out(table, [part])}  # fmt: skip
 
 
 def latex(table: dict) -> str:
@@ -83,8 +132,8 @@ def latex(table: dict) -> str:
     def shown(column, cell, bold):
         text = escape(cell_text(column, cell)).replace("–", "--")
         text = rf"\textbf{{{text}}}" if bold else text
-        interval = span(column, cell.get("interval")).replace(" – ", "--")
-        return rf"{text} {{\scriptsize [{interval}]}}" if interval else text
+        intervals = [one.replace(" – ", "--") for one in spans(column, cell)]
+        return " ".join([text, *(rf"{{\scriptsize [{one}]}}" for one in intervals)])
 
     rows = []
     for row in table["rows"]:
@@ -141,7 +190,7 @@ def model_card(content: dict, row: dict) -> str:
         if not cell.get("run"):
             continue
         unit = " %" if column["rate"] else ""
-        interval = span(column, cell["interval"])
+        interval = ", ".join(span + unit for span in spans(column, cell))
         ranked = place and place[0]["first"] is not None
         rank = "{:g} – {:g} of {}".format(*place[0]["rank_interval"], place[1]) if ranked else "–"
         rows.append(
@@ -149,13 +198,13 @@ def model_card(content: dict, row: dict) -> str:
                 f"{column['name']} ({column['protocol_title']})",
                 column["metric_title"],
                 number(column, cell["value"]) + unit,
-                interval + unit if interval else "none",
+                interval or "none",
                 percent(cell["failure_to_enrol_rate"]),
                 rank,
             ]
         )
         limits += [f"{column['name']}: {warning}" for warning in cell["warnings"]]
     columns = ["set", "number", "value", "interval", "failed to enrol", "rank"]
-    note = "The intervals are over draws of people; the ranks are among the rows of the study."
+    note = "The ranks are among the rows of the study, over draws of people."
     results = model_index(content, name)[0]["results"]
     return card(name, results, columns, rows, note, limits, costs)

@@ -16,6 +16,7 @@ from facebench.reports.page import (
     text_section,
 )
 from facebench.reports.rate_plots import bars_svg, differences_svg, lines_svg, points_svg
+from facebench.studies.differences import chance_left_out
 from facebench.studies.seeds import paired
 
 # Results that are shown in percent.
@@ -63,7 +64,8 @@ def _about(content, circumstance):
     section = Section("What this is", [text(note) for note in content["notes"]])
     if any(cell["printed"] for t in content["tables"] for _, _, cell in all_cells(t)):
         section.blocks.append(text(
-            "Below a measured value stand its 95 % interval, the printed value, the measured less "
+            "Below a measured value stand its 95 % interval and over what it is (draws of test "
+            "people, seeds, iterations), the printed value, the measured less "
             "the printed one, and where the printed one lies of the interval. The last column says "
             "by what the measured system is not the printed one; “same”: by nothing that the paper "
             "states."
@@ -98,6 +100,18 @@ def span(column: dict, interval) -> str:
     if not interval or None in interval:
         return ""
     return " – ".join(number(column, end) for end in interval)
+
+
+def spans(column: dict, cell: dict) -> list[str]:
+    """The intervals of a cell, each with what it is over: draws of people of the test, seeds of the
+    training, iterations."""
+    seeds, over = cell.get("seeds", 1), cell.get("interval_over", "")
+    both = {over: cell.get("interval")}
+    if cell.get("seed_interval"):
+        both["seeds"] = cell["seed_interval"]
+    named = [(span(column, ends), f"{seeds} seeds" if over == "seeds" else over)
+             for over, ends in both.items()]  # fmt: skip
+    return [f"{text} over {over}" if over else text for text, over in named if text]
 
 
 def heading(column: dict) -> str:
@@ -140,7 +154,10 @@ def cell_text(column: dict, cell: dict) -> str:
 def _shown(column, cell, strong=False):
     shown = cell_text(column, cell) or "–"
     why = cell.get("no_interval") and f"no interval: {cell['no_interval']}"
-    below = [span(column, cell.get("interval")) or why, beside(cell)]
+    load = dict.fromkeys(cell.get("warnings", ())) if cell.get("timed") else ()
+    below = ["; ".join([*spans(column, cell), *load]), beside(cell)]
+    if why and cell.get("interval_over") != "people":
+        below.insert(0, why)
     if cell.get("why"):
         below.insert(0, shown)
         shown = "–"
@@ -151,7 +168,7 @@ def _shown(column, cell, strong=False):
 
 def compared(row: dict) -> str:
     """By what a row is not the printed system; "" where nothing is printed."""
-    if not any(c["printed"] and c.get("run") for c in row["cells"]):
+    if not any(c["printed"] and "differs" in c for c in row["cells"]):
         return ""
     return "\n".join(row["differs"]) or "same"
 
@@ -184,14 +201,19 @@ def _sections(out, table, content):
         f"Warning: {row['name']}, {column['name']}: {w}"
         for row, column, cell in all_cells(table)
         for w in cell.get("warnings", ())
+        if not cell.get("timed")
     )
-    section.blocks += [text(w) for w in warned]
+    section.blocks += [text(w) for w in [*warned, *_busy(table)]]
     if table["layout"] == "pictures":
         section.blocks += _pictures(out, table)
     else:
         section.blocks.append(table_block(*grid(table), sortable=table["layout"] != "blocks"))
-    if table["baseline"]:
+    found = table.get("differences", ())
+    over = {part["interval_over"] for one in found for part in one["parts"]}
+    if table["baseline"] and "people" not in over:
         section.blocks += _differences(table)
+    elif found:
+        section.blocks += _row_differences(table)
     drawn = _plots(out, table)
     if drawn:
         section.blocks.append(plots(*drawn))
@@ -300,6 +322,44 @@ def differences(table: dict) -> list[dict]:
     return by_column
 
 
+def _row_differences(table):
+    """What the rows have more than the baseline of each column."""
+    rows, found = [], table["differences"]
+    for one in found:
+        column = table["columns"][one["column"]]
+        for part in one["parts"]:
+            ends = part["interval"]
+            seeds, over = part["seeds"], part["interval_over"]
+            shown = ends and None not in ends and " – ".join(_signed(column, e) for e in ends)
+            over = f"{seeds} seeds" if over == "seeds" else over
+            value = part["difference"]
+            text_of = "undefined" if value is None else _signed(column, value)
+            below = f"{shown} over {over}" if shown else ""
+            rows.append([heading(column), part["row"], one["baseline"],
+                         Cell(text_of + " *" * part["clear"], below, sort=value),
+                         Cell(p_value(part["p_value"]), sort=part["p_value"])])  # fmt: skip
+    parts = [part for one in found for part in one["parts"]]
+    note = (
+        "Each row less the baseline, paired: rows of one training in the same draws of test "
+        "people, rows of several by seed (Student's t; on these test people). * marks intervals "
+        "without zero; of many, one in twenty is so by chance. p is two-sided, of one pair alone."
+    )
+    heads = ["number", "row", "less", "difference", "p"]
+    blocks = [text(note), *map(text, filter(None, [chance_left_out(table, parts)]))]
+    summary = f"Differences between rows ({len(rows)})"
+    return [*blocks, table_block(heads, rows, summary=summary, sortable=True)]
+
+
+def _busy(table):
+    """A sentence on what others took of the machine while something was timed."""
+    busy = {row["name"]: said for row, _, cell in all_cells(table) if cell.get("timed")
+            for said in cell.get("warnings", ())}  # fmt: skip
+    if not busy:
+        return []
+    return [f"Warning: {'; '.join(f'{name}: {said}' for name, said in busy.items())}. These times "
+            "are not those of an idle machine."]  # fmt: skip
+
+
 def _signed(column, value):
     shown = number(column, value)
     return shown if shown.startswith("-") else f"+{shown}"
@@ -374,18 +434,23 @@ def _order(table, order, content):
     ]
     pairs = [_pair(column, ranking, names, pair) for pair in ranking["pairs"]]
     note = (
-        "All are measured in the same draws of people. “First in”: in how many of them one is the "
-        f"best; “ranks”: where it stands in {100 * content['level']:g} % of them. p is of a paired "
-        "test over draws of people, two-sided; corrected, it holds for all pairs together (Holm)."
+        "All are measured in the same draws of test people. “First in”: in how many of them one is "
+        f"the best; “ranks”: where it stands in {100 * content['level']:g} % of them. p is of a "
+        "paired test over draws of people, two-sided; corrected, it holds for all pairs together "
+        "(Holm)."
     )
     if ranking["undefined"]:
         note = f"The order has no uncertainty: {ranking['undefined']}. {note}"
     notes = {pair[key] for pair in ranking["pairs"] for key in ("note", "no_interval")} - {None}
     note += "".join(f" Differences: {sentence}." for sentence in sorted(notes))
-    heads = ["better", "worse", "difference", "p", "p corrected", "at 5 %"]
+    more = [chance_left_out(table, cells)]
+    if any(cell["seeds"] > 1 for cell in cells):
+        more.append("Of rows with several seeds the run of the first is compared.")
+    heads = ["better", "worse", "difference", "p", "p corrected", "at 5 %, over people"]
     columns = ["", column["metric_title"], "first in", "ranks", "failed to enrol"]
     summary = f"Differences ({len(pairs)})"
-    return Section(title, [text(note), table_block(columns, rows, sortable=True),
+    said = [text(sentence) for sentence in (note, *more) if sentence]
+    return Section(title, [*said, table_block(columns, rows, sortable=True),
                            table_block(heads, pairs, summary=summary, sortable=True)])  # fmt: skip
 
 

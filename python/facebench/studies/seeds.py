@@ -38,6 +38,20 @@ def seed_mean(metric, values):
     return {"mean": statistics.fmean(values), "interval": interval}
 
 
+def mean_ends(intervals):
+    """The interval of a mean over seeds that draws of people give: the mean of the ends of its
+    runs' intervals. It is no narrower than that of the mean, whose deviation is at most the mean of
+    the deviations; None where a run has none.
+
+    >>> from facebench.studies.seeds import mean_ends
+    >>> mean_ends([[0.5, 0.75], [0.25, 0.5]])
+    [0.375, 0.625]
+    """
+    if any(not ends or None in ends for ends in intervals):
+        return None
+    return [statistics.fmean(of_end) for of_end in zip(*intervals, strict=True)]
+
+
 def paired(before, after, level=0.95, limits=(-math.inf, math.inf)):
     """The mean difference of the same seeds, after minus before, with its interval, which is cut
     off at ``limits`` (-1 and 1 for the difference of two rates).

@@ -323,8 +323,8 @@ def datasets_study(
     options = {"replicates": replicates}
     columns = [{"protocol": p, "metric": "*", "options": options} for p in protocols]
     note = (
-        f"One network and one recipe, {seeds} seeds for each training set; the intervals (95 %, "
-        "Student's t) are those of the seeds. "
+        f"One network and one recipe, {seeds} seeds for each training set; each interval (95 %) "
+        "says over what it is. "
         + ("People who are in a test set too were not trained on; the lists of who and why lie "
            "below jobs/overlap. People who are called by identifiers are found by a table of names "
            "or by embeddings only." if remove_overlap else

@@ -15,6 +15,7 @@ from facebench.core._inside import refuse_links
 from facebench.io import canonical_json
 from facebench.reports import write_text
 from facebench.studies.cells import cell_jobs, collect
+from facebench.studies.conditions import check_statements
 from facebench.studies.description import Study, load_study
 from facebench.studies.engine import Stopped, run_jobs
 from facebench.studies.exports import markdown, write_exports
@@ -107,6 +108,7 @@ def make_study(
     """`study`; ``kinds``: of the jobs that may be made, None: all."""
     described = description if isinstance(description, Study) else load_study(description)
     check_names(described)
+    check_statements(described)
     if rehearse:
         described = described.rehearsed()
     out = Path(out)

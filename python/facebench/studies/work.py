@@ -102,9 +102,8 @@ def train(request, needs, out, how):
     """A model of a recipe and a pack."""
     from facebench import training
 
+    # Also an empty one: the model file then says that people were looked for.
     exclude = needs["overlap"] / "exclusion.txt" if "overlap" in needs else None
-    if exclude is not None and exclude.stat().st_size == 0:
-        exclude = None
     recipe, crops = load_recipe(how | {"seed": request["seed"]}), _pack_of(request, needs)
     where = {"exclude": exclude, "threads": how["threads"], "device": request["device"]}
     if "engine" in request:

@@ -82,11 +82,24 @@ def made(tmp_path_factory):
 def test_a_run_as_it_should_be_meets_the_rules(made, name):
     found = facebench.check(made(name), name)
     assert found.passed, found
-    if (
-        name == "wang-guo-2019"
-    ):  # nothing is to be said of it, which is not that nothing is recorded
-        content = json.loads((made(name) / "run.json").read_text())["content"]
-        assert content["notes"] == []
+
+
+def test_a_run_of_which_there_is_nothing_to_note_is_on_the_official_lists(made, seal, tmp_path):
+    """An empty list is recorded; one that is not there is not."""
+    run = tmp_path / "run"
+    shutil.copytree(made("wang-guo-2019"), run)
+
+    def lists(change):
+        manifest = json.loads((run / "run.json").read_text())
+        change(manifest["content"])
+        (run / "run.json").write_text(json.dumps(manifest))
+        seal(run)
+        found = facebench.check(run, "wang-guo-2019").rules
+        return next(r for r in found if r["name"] == "the official lists")
+
+    assert lists(lambda content: content.update(notes=[]))["passed"]
+    gone = lists(lambda content: content.pop("notes"))
+    assert not gone["passed"] and "content/notes/* is not recorded" in gone["reason"]
 
 
 def wrong_value(rule, value):
