@@ -75,7 +75,7 @@ py::dict result_dict(const TrainResult& result) {
                  "classes", &T::classes, "images", &T::images, "excluded", &T::excluded, "loss",
                  &T::loss, "accuracy", &T::accuracy, "best_score", &T::best_score, "best_epoch",
                  &T::best_epoch, "stopped_early", &T::stopped_early, "images_per_second",
-                 &T::images_per_second);
+                 &T::images_per_second, "notes", &T::notes);
 }
 
 py::dict variation_dict(const Variation& v) {
@@ -101,7 +101,7 @@ py::dict memory_dict(const HeadMemory& memory) {
 
 // What Python gives to a training in addition to recipe, data and options.
 struct TrainingContext {
-  py::object network, loss, progress, on_start, on_epoch, on_step, on_checkpoint;
+  py::object network, loss, progress, on_start, on_epoch, on_step, on_checkpoint, on_note;
   const Validation* validation = nullptr;
   py::object process_group;
 };
@@ -141,6 +141,11 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
     callbacks.on_checkpoint = [&] {
       const py::gil_scoped_acquire gil;
       call(context.on_checkpoint);
+    };
+  if (!context.on_note.is_none())
+    callbacks.on_note = [&](const std::string& note) {
+      const py::gil_scoped_acquire gil;
+      call(context.on_note, note);
     };
   SingleProcess alone;
   std::unique_ptr<Communicator> group;
@@ -264,6 +269,9 @@ void bind_training_runs(py::module_& m) {
       .def_property_readonly("iterations_per_epoch", &TrainingLoop::iterations_per_epoch)
       .def_property_readonly("classes", &TrainingLoop::classes)
       .def_property_readonly("images", &TrainingLoop::images)
+      .def_property_readonly("notes", &TrainingLoop::notes)
+      .def("signs", &TrainingLoop::signs, py::arg("losses"),
+           "Signs in the losses of all steps that nothing was learned, a sentence each.")
       .def_property_readonly("recipe", &TrainingLoop::recipe)
       .def(
           "next",
@@ -369,36 +377,37 @@ void bind_training_runs(py::module_& m) {
          const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
          const TrainOptions& options, const py::object& network, const py::object& loss,
          const py::object& progress, const py::object& on_start, const py::object& on_epoch,
-         const py::object& on_step, const py::object& on_checkpoint, const Validation* validation,
-         const py::object& group) {
+         const py::object& on_step, const py::object& on_checkpoint, const py::object& on_note,
+         const Validation* validation, const py::object& group) {
         const OpenedTrainingSet opened = open_training_set(
             pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
             named_image_shape(recipe.input, recipe.network_options));
         return result_dict(run_training(recipe, opened.set, out, options,
                                         {network, loss, progress, on_start, on_epoch, on_step,
-                                         on_checkpoint, validation, group}));
+                                         on_checkpoint, on_note, validation, group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
       py::arg("network"), py::arg("loss"), py::arg("progress"), py::arg("on_start"),
-      py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"), py::arg("validation"),
-      py::arg("process_group"));
+      py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"), py::arg("on_note"),
+      py::arg("validation"), py::arg("process_group"));
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
          const py::object& network, const py::object& loss, const py::object& progress,
          const py::object& on_start, const py::object& on_epoch, const py::object& on_step,
-         const py::object& on_checkpoint, const Validation* validation, const py::object& group) {
+         const py::object& on_checkpoint, const py::object& on_note, const Validation* validation,
+         const py::object& group) {
         const ImageArray source = array_images(images);
         const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
         return result_dict(run_training(recipe, set, out, options,
                                         {network, loss, progress, on_start, on_epoch, on_step,
-                                         on_checkpoint, validation, group}));
+                                         on_checkpoint, on_note, validation, group}));
       },
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
       py::arg("out"), py::arg("options"), py::arg("network"), py::arg("loss"), py::arg("progress"),
       py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"),
-      py::arg("validation"), py::arg("process_group"));
+      py::arg("on_note"), py::arg("validation"), py::arg("process_group"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 
@@ -49,8 +50,8 @@ def fit(
     "optimizer", "schedule". ``engine``: "pytorch", "keras-tensorflow", "keras-tensorflow-tape" or
     "keras-jax"; ``python``: the interpreter of an engine in an environment of its own, without it
     what FACEBENCH_ENGINE_PYTHON says. Returns what `training.train` does of model, iterations,
-    epochs, classes, images and loss (of the last epoch), with losses and seconds (of every step),
-    head (the loss's arrays by name) and versions.
+    epochs, classes, images, notes and loss (of the last epoch), with losses and seconds (of every
+    step), head (the loss's arrays by name) and versions.
 
     ValueError for what the engines do not do (losses but softmax, center, sphereface, cosface,
     arcface; optimizers but SGD and Adam); facebench.Error where the engine is not installed, fails
@@ -83,6 +84,8 @@ def fit(
         loop = full.TrainingLoop(recipe, images, [int(label) for label in labels])
     else:
         loop = full.TrainingLoop(recipe, data, exclude)
+    for note in loop.notes:
+        warnings.warn(note, stacklevel=2)
     with tempfile.TemporaryDirectory() as folder, Worker(engine, threads, python) as worker:
         start, end = f"{folder}/start.safetensors", f"{folder}/end.safetensors"
         spec, tensors = _spec(recipe, loop, own, threads, device, folder), loop.tensors()
@@ -99,6 +102,9 @@ def fit(
     out.mkdir(parents=True, exist_ok=True)
     by = {"engine": engine, "own": own, "device": device.partition(":")[0], "versions": versions}
     loop.save(out / "model.safetensors", by)
+    signs = loop.signs(losses)
+    for sign in signs:
+        warnings.warn(sign, stacklevel=2)
     last = losses[-round(loop.iterations_per_epoch) :]
     return {
         "model": out / "model.safetensors",
@@ -109,6 +115,7 @@ def fit(
         "loss": float(np.mean(last)),
         "losses": losses,
         "seconds": seconds,
+        "notes": [*loop.notes, *signs],
         "head": {n: t.numpy().copy() for n, t in tensors.items() if n.startswith("head.")},
         "versions": {"facebench": version("facebench"), **versions},
     }

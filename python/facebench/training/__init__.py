@@ -13,6 +13,7 @@
 """
 
 import os
+import warnings
 from contextlib import contextmanager
 from typing import Unpack
 
@@ -341,7 +342,11 @@ def train(
     the processes of one machine then share its processors.
 
     Returns a dict: model (path), iterations, epochs, classes, images, excluded (images), loss,
-    accuracy, best_score, best_epoch, stopped_early, images_per_second.
+    accuracy, best_score, best_epoch, stopped_early, images_per_second, notes.
+
+    ``notes``: what is odd, a sentence each; each is also a UserWarning, before the first step or,
+    where nothing was learned, at the end. ValueError before the first step where the training
+    cannot learn: batch norm left with one number a channel, a triplet loss without triplets.
     """
     if isinstance(recipe, (str, os.PathLike)):
         recipe = full.load_recipe(os.fspath(recipe))
@@ -349,8 +354,8 @@ def train(
     own_network = None if network is None else OwnNetwork(network)
     own_loss = None if loss is None else OwnLoss(loss)
     pages = TrainingPages(out)
-    calls = (progress, on_start, on_epoch, on_step, pages.update, validation, process_group)
-    rest = (out, how, own_network, own_loss, *calls)
+    told = (progress, on_start, on_epoch, on_step, pages.update, _warn)
+    rest = (out, how, own_network, own_loss, *told, validation, process_group)
     if process_group is not None and how.threads == 0 and not how.resume:
         local = int(os.environ.get("LOCAL_WORLD_SIZE", process_group.size()))
         how.threads = max(1, len(os.sched_getaffinity(0)) // local)
@@ -367,6 +372,10 @@ def train(
     if process_group is None or process_group.rank() == 0:
         pages.update(last=True)
     return result
+
+
+def _warn(note):
+    warnings.warn(note, stacklevel=4)  # of who called train
 
 
 def _run(recipe, data, exclude, preparation, rest):

@@ -12,6 +12,8 @@ from facebench import losses, nn, training  # noqa: E402
 from safetensors.torch import load_file  # noqa: E402
 
 F = torch.nn.functional
+# Steps without learning show the statistics alone.
+pytestmark = pytest.mark.filterwarnings("ignore:the learning rate is 0 in every step")
 
 
 def pictures(n, size=16, seed=0):

@@ -152,6 +152,7 @@ def test_bfloat16_is_torchs_autocast(tmp_path):
 OF_MICRO_BATCHES = ("center", "adaface", "curricularface", "triplet")
 
 
+@pytest.mark.filterwarnings("ignore:sphereface. lambda is")
 @pytest.mark.parametrize(
     "loss", [e["name"] for e in losses.list_losses() if e["name"] not in OF_MICRO_BATCHES]
 )

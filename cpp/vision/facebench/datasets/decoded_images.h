@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "facebench/datasets/dataset.h"
 #include "facebench/datasets/image_source.h"
@@ -14,8 +16,8 @@ namespace facebench {
 // again, which is all that training and extraction need, who use them at once.
 class DecodedImages : public ImageSource {
  public:
-  // Images of another size are resized (area). Without a shape it is that of the first image.
-  // Throws Error where the data set is empty or its first image cannot be decoded.
+  // Images of another size are resized (area). Without a shape it is that of the first image
+  // that can be decoded. Throws Error where the data set is empty or none can.
   explicit DecodedImages(Dataset dataset, std::optional<ImageShape> shape = {});
 
   std::int64_t size() const override { return static_cast<std::int64_t>(dataset_.samples.size()); }
@@ -28,12 +30,17 @@ class DecodedImages : public ImageSource {
 
   const Dataset& dataset() const { return dataset_; }
 
+  // The same without the images that `out` names by index; people who have none left are no longer
+  // counted. Throws as the constructor does.
+  std::unique_ptr<const DecodedImages> without(const std::vector<bool>& out) const;
+
  private:
   const Sample& sample(std::int64_t index) const {
     return dataset_.samples.at(static_cast<std::size_t>(index));
   }
 
   Dataset dataset_;
+  std::optional<ImageShape> asked_;
   ImageShape shape_;
 };
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <span>
 #include <stdexcept>
 
@@ -23,6 +24,8 @@
 #include "facebench/training/batch_loader.h"
 #include "facebench/training/checkpoint.h"
 #include "facebench/training/internal/arithmetic.h"
+#include "facebench/training/internal/decodable_images.h"
+#include "facebench/training/internal/training_checks.h"
 #include "facebench/training/internal/training_log.h"
 #include "facebench/training/internal/training_progress.h"
 #include "facebench/training/internal/training_record.h"
@@ -78,33 +81,35 @@ Learner::OwnMakers own_makers(const TrainCallbacks& callbacks) {
 // One training: what goes on from step to step, and its files.
 class Trainer {
  public:
-  Trainer(const Recipe& recipe, const TrainingSet& data, const fs::path& out,
+  Trainer(const Recipe& recipe, const DecodableImages& images, const fs::path& out,
           const TrainOptions& options, const TrainCallbacks& callbacks, Communicator& communicator,
           int threads, at::Device device)
       : recipe_(recipe),
-        data_(data),
+        data_(images.set()),
         out_(out),
         options_(options),
         callbacks_(callbacks),
         communicator_(communicator),
-        classes_(training_classes(data)),
+        classes_(training_classes(data_)),
         sampler_(make_sampler(recipe.training, classes_)),
-        learner_(recipe, trained_model_options(recipe, data), data.images->shape(), classes_.count,
-                 device, communicator, own_makers(callbacks)),
+        learner_(recipe, trained_model_options(recipe, data_), data_.images->shape(),
+                 classes_.count, device, communicator, own_makers(callbacks)),
         split_(recipe.training.split_classes) {
     total_ = recipe.training.iterations > 0 ? recipe.training.iterations
                                             : sampler_->iterations(recipe.training.epochs);
-    check_batches();
+    notes_ = check_plan(plan());
+    if (const std::string note = images.note(); !note.empty()) notes_.insert(notes_.begin(), note);
     if (recipe.training.patience > 0 && writes() && !callbacks.on_epoch && !callbacks.validation)
       throw std::invalid_argument(
           "patience needs a score: give a validation, or an on_epoch that "
           "returns one");
-    identity_ = training_identity(recipe, data, classes_, options, callbacks, communicator.size(),
+    identity_ = training_identity(recipe, data_, classes_, options, callbacks, communicator.size(),
                                   threads, device);
+    if (!images.undecodable().empty()) identity_["undecodable"] = images.undecodable();
     training_run_ = sha256_hex(canonical_json(identity_));
     learner_.network().set_training(
         training_run_,
-        training_record(recipe, data, classes_, callbacks, identity_["data"].get<std::string>(),
+        training_record(recipe, data_, classes_, callbacks, identity_["data"].get<std::string>(),
                         {{"engine", "facebench"},
                          {"device", identity_["device"]},
                          {"torch", identity_["torch"]}}));
@@ -147,7 +152,10 @@ class Trainer {
     const std::int64_t started_at = progress_.iteration;
     const Clock::time_point start = Clock::now();
     if (split_) tell_memory();
-    if (writes()) log_.emplace(out_ / "log.jsonl", started_at);
+    if (writes()) {
+      log_.emplace(out_ / "log.jsonl", started_at);
+      for (const std::string& note : notes_) tell(note);
+    }
     {
       BatchLoader loader(
           *data_.images, classes_.labels, *sampler_,
@@ -204,7 +212,13 @@ class Trainer {
     result.stopped_early = progress_.stopped;
     result.images_per_second =
         static_cast<double>((progress_.iteration - started_at) * recipe_.training.batch) / seconds;
-    if (writes()) finish(result, started_at, seconds);
+    if (writes()) {
+      const std::vector<std::string> signs = signs_of_no_learning(plan(), course(last));
+      notes_.insert(notes_.end(), signs.begin(), signs.end());
+      result.notes = notes_;
+      finish(result, started_at, seconds);
+      for (const std::string& sign : signs) tell(sign);
+    }
     communicator_.barrier();
     return result;
   }
@@ -214,21 +228,33 @@ class Trainer {
   std::int64_t images() const { return static_cast<std::int64_t>(classes_.samples.size()); }
   bool going_on() const { return progress_.iteration < total_ && !progress_.stopped; }
 
-  // Every micro-batch of every process needs images, and more than one: batch norm has no variance
-  // of one.
-  void check_batches() const {
-    const TrainingOptions& t = recipe_.training;
-    const std::int64_t parts = communicator_.size() * t.accumulate;
-    if (t.batch < parts)
-      throw std::invalid_argument(
-          fmt::format("a batch of {} cannot be shared by {} processes with {} micro-batches each",
-                      t.batch, communicator_.size(), t.accumulate));
-    const std::int64_t left = images() % t.batch;
-    if (t.sampler == "shuffle" && t.last_batch == "keep" && left > 0 && left < 2 * parts)
-      throw std::invalid_argument(fmt::format(
-          "the last batch of an epoch would hold {}, and batch norm has no variance of "
-          "one image; use another batch size, or wrap or drop the last batch",
-          left == 1 ? "one image" : fmt::format("{} images for {} parts", left, parts)));
+  PlannedTraining plan() {
+    return {recipe_,
+            classes_,
+            *sampler_,
+            total_,
+            communicator_.size(),
+            learner_.network(),
+            learner_.head(),
+            callbacks_.loss.has_value()};
+  }
+
+  void tell(const std::string& note) const {
+    if (callbacks_.on_note) callbacks_.on_note(note);
+  }
+
+  TrainingCourse course(const TrainingProgress::Epoch& last) const {
+    TrainingCourse course = log_->course();
+    course.last_images = std::min(images(), progress_.iteration * recipe_.training.batch);
+    if (progress_.epochs.size() > 1) {
+      course.last_loss = last.loss;
+      course.last_accuracy = last.accuracy;
+    }
+    // A loss of the caller's may come without logits.
+    if (callbacks_.loss && course.last_accuracy == 0.0) course.last_accuracy.reset();
+    if (gradient_norm_.contains("value") && gradient_norm_["value"].is_number())
+      course.gradient_norm = gradient_norm_["value"].get<double>();
+    return course;
   }
 
   void tell_memory() const {
@@ -449,6 +475,7 @@ class Trainer {
                                   {"best_score", progress_.best ? Json(*progress_.best) : Json()},
                                   {"best_epoch", result.best_epoch},
                                   {"stopped_early", result.stopped_early}};
+    if (!notes_.empty()) manifest.content["notes"] = notes_;
     if (progress_.processes.size() > 1)
       manifest.content["processes_by_step"] = progress_.json().at("processes");
     manifest.circumstance = circumstance_of_this_process();
@@ -481,6 +508,7 @@ class Trainer {
   double lr_ = 0;
   Clock::time_point log_time_;
   std::int64_t images_before_ = 0;      // in progress_.log_sums before log_time_
+  std::vector<std::string> notes_;      // what was odd, a sentence each
   std::string note_, validation_note_;  // what the progress display says
   std::optional<double> last_loss_;
   Json gradient_norm_;  // the last that is known, and its iteration
@@ -524,6 +552,7 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
   check_options(options);
   const at::Device device = torch_device(options.device);
   std::optional<fs::path> checkpoint;
+  Json identity = Json::object();  // of the checkpoint
   int threads = options.threads > 0 ? options.threads : available_processors();
   if (communicator.rank() == 0) {
     if (!options.resume && holds_a_training(out))
@@ -531,8 +560,8 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
            "Resume it (resume, --resume), or choose another folder");
     if (const auto checkpoints = list_checkpoints(out / "checkpoints"); !checkpoints.empty())
       checkpoint = checkpoints.back();
+    if (checkpoint) identity = read_checkpoint_state(*checkpoint).identity;
     if (options.threads == 0 && checkpoint) {
-      const Json identity = read_checkpoint_state(*checkpoint).identity;
       if (identity.contains("threads") && identity["threads"].is_number_integer())
         threads = std::clamp(identity["threads"].get<int>(), 1, 1024);
     }
@@ -541,7 +570,25 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
   const ArithmeticSettings settings(threads, options.deterministic);
   const c10::DeviceGuard guard(device);
   const fs::path folder = shared_text(communicator, out.string());  // for parts of checkpoints
-  Trainer trainer(recipe, data, folder, options, callbacks, communicator, threads, device);
+  const bool goes_on = shared_number(communicator, checkpoint.has_value()) != 0;
+  std::optional<std::set<std::string>> left_out;
+  if (goes_on) {
+    const Json names = Json::parse(
+        shared_text(communicator, canonical_json(identity.value("undecodable", Json::array()))));
+    if (!names.is_array() ||
+        !std::ranges::all_of(names, [](const Json& n) { return n.is_string(); }))
+      fail(checkpoint ? checkpoint->string() : "rank 0", "the checkpoint's state is incomplete");
+    left_out = names.get<std::set<std::string>>();
+  }
+  Job checking = job;
+  checking.threads = threads;
+  const DecodableImages images(data, folder / "images.txt", left_out, checking, communicator);
+  if (const std::string differences = images.differences();
+      checkpoint && !differences.empty() &&
+      identity.value("data", Json()) != training_set_hash(images.set()))
+    fail(checkpoint->string(), "it belongs to other data: " + differences,
+         "Put these images back as they were, or train into another folder");
+  Trainer trainer(recipe, images, folder, options, callbacks, communicator, threads, device);
   trainer.resume_from(checkpoint);
   return trainer.run(job);
 }

@@ -85,6 +85,9 @@ struct TrainCallbacks {
   std::function<void(const StepReport&)> on_step;
   // After each checkpoint, and when a training diverged, in rank 0: what the log says is complete.
   std::function<void()> on_checkpoint;
+  // What is odd about the training, a sentence each, in rank 0: before the first step, and when it
+  // is over where it shows that nothing was learned.
+  std::function<void(const std::string&)> on_note;
   // To time the parts of a step. Must not throw.
   PhaseObserver on_phase;
 };
@@ -100,8 +103,9 @@ struct TrainResult {
   double accuracy = 0;        // of the last epoch, margins left out
   std::optional<double> best_score;
   std::int64_t best_epoch = 0;
-  bool stopped_early = false;    // no better score for `patience` epochs
-  double images_per_second = 0;  // of the steps made by this call
+  bool stopped_early = false;      // no better score for `patience` epochs
+  std::vector<std::string> notes;  // what on_note was told; in rank 0
+  double images_per_second = 0;    // of the steps made by this call
 };
 
 // Trains `recipe` on `data` and fills the folder `out`:
@@ -118,6 +122,10 @@ struct TrainResult {
 // the number of data threads and wherever the training was interrupted and resumed. Without
 // `resume`, a folder that already holds a training is refused; with it, training continues from the
 // newest checkpoint (from the start if there is none), and a complete training is not repeated.
+//
+// A training that cannot learn is refused before the first step with std::invalid_argument: batch
+// norm that is left with one number a channel, triplet loss whose batches hold no triplet. What is
+// odd without being that is told (on_note), and is in run.json ("notes").
 //
 // Reports to job.progress and polls after each step; on Cancelled a checkpoint is written and
 // Cancelled passed on. job.threads is not used: see TrainOptions. Throws Error for data and files,

@@ -1,7 +1,12 @@
 #include "facebench/training/training_loop.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
+#include "facebench/training/internal/decodable_images.h"
+#include "facebench/training/internal/training_checks.h"
 #include "facebench/training/internal/training_record.h"
 #include "facebench/training/schedule.h"
 
@@ -27,20 +32,45 @@ std::unique_ptr<Sampler> make_sampler(const TrainingOptions& training,
 TrainingLoop::TrainingLoop(Recipe recipe, OpenedTrainingSet data)
     : recipe_(std::move(recipe)),
       data_(std::move(data)),
-      classes_(training_classes(data_.set)),
+      decodable_(std::make_unique<DecodableImages>(data_.set, std::filesystem::path(), std::nullopt,
+                                                   Job{}, alone_)),
+      classes_(training_classes(decodable_->set())),
       sampler_(make_sampler(recipe_.training, classes_)),
-      learner_(recipe_, trained_model_options(recipe_, data_.set), data_.set.images->shape(),
-               classes_.count, at::kCPU, alone_),
+      learner_(recipe_, trained_model_options(recipe_, decodable_->set()),
+               decodable_->set().images->shape(), classes_.count, at::kCPU, alone_),
       iterations_(recipe_.training.iterations > 0 ? recipe_.training.iterations
                                                   : sampler_->iterations(recipe_.training.epochs)),
       loader_(std::make_unique<BatchLoader>(
-          *data_.set.images, classes_.labels, *sampler_,
+          *decodable_->set().images, classes_.labels, *sampler_,
           BatchLoader::Settings{.augmentation = recipe_.augmentation,
                                 .input = learner_.network().input_view(),
                                 .scale = make_pixel_input(recipe_.input),
                                 .seed = recipe_.training.seed,
                                 .channels_last = false},
-          0, iterations_)) {}
+          0, iterations_)) {
+  notes_ = check_plan(plan());
+  if (std::string note = decodable_->note(); !note.empty())
+    notes_.insert(notes_.begin(), std::move(note));
+}
+
+TrainingLoop::~TrainingLoop() = default;
+
+PlannedTraining TrainingLoop::plan() const {
+  return {recipe_, classes_, *sampler_, iterations_, 1, learner_.network(), learner_.head(), false};
+}
+
+std::vector<std::string> TrainingLoop::signs(const std::vector<double>& losses) const {
+  if (losses.empty()) return {};
+  const auto epoch = static_cast<std::size_t>(std::max(1.0, std::round(iterations_per_epoch())));
+  const std::size_t last = std::min(epoch, losses.size());
+  TrainingCourse course;
+  course.first_loss = losses.front();
+  course.last_loss =
+      std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(last), losses.end(), 0.0) /
+      static_cast<double>(last);
+  course.ever_a_loss = std::ranges::any_of(losses, [](double loss) { return loss != 0; });
+  return signs_of_no_learning(plan(), course);
+}
 
 double TrainingLoop::learning_rate(std::int64_t iteration) const {
   return facebench::learning_rate(recipe_.optimizer.lr, recipe_.schedule,

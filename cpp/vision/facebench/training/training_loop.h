@@ -15,6 +15,9 @@
 
 namespace facebench {
 
+class DecodableImages;
+struct PlannedTraining;
+
 // What model files of a training say of their input and its crops.
 ModelOptions trained_model_options(const Recipe& recipe, const TrainingSet& data);
 
@@ -27,12 +30,17 @@ class TrainingLoop {
  public:
   // Keeps `data`. Throws as train() does.
   TrainingLoop(Recipe recipe, OpenedTrainingSet data);
+  ~TrainingLoop();
 
   std::int64_t iterations() const { return iterations_; }
   double iterations_per_epoch() const { return sampler_->iterations_per_epoch(); }
   std::int64_t classes() const { return classes_.count; }
   std::int64_t images() const { return static_cast<std::int64_t>(classes_.samples.size()); }
   const Recipe& recipe() const { return recipe_; }
+  // What is odd about the training, a sentence each (TrainCallbacks::on_note).
+  const std::vector<std::string>& notes() const { return notes_; }
+  // The same when it is over, from the losses of its steps: signs that nothing was learned.
+  std::vector<std::string> signs(const std::vector<double>& losses) const;
 
   // The next batch, its images (N, C, H, W) in rows; std::out_of_range past the end.
   Batch next() { return loader_->next(); }
@@ -48,13 +56,17 @@ class TrainingLoop {
   void save(const std::filesystem::path& model, const Json& trained_by = nullptr) const;
 
  private:
+  PlannedTraining plan() const;
+
   Recipe recipe_;
   OpenedTrainingSet data_;
-  TrainingClasses classes_;
   SingleProcess alone_;
+  std::unique_ptr<const DecodableImages> decodable_;
+  TrainingClasses classes_;
   std::unique_ptr<Sampler> sampler_;
   mutable Learner learner_;
   std::int64_t iterations_;
+  std::vector<std::string> notes_;
   std::unique_ptr<BatchLoader> loader_;
 };
 

@@ -4,15 +4,21 @@
 // Source: Schroff et al., "FaceNet", CVPR 2015, Eq. 3; the choice of triplets is that of
 // select_triplets in facenet's train_tripletloss.py: every pair of images of a class once, the
 // first of them as anchor, and one negative out of those that the rule admits; pairs without one
-// are left out. There a batch of embeddings is searched and its triplets are trained on in smaller
-// batches afterwards; here they are the batch that the step trains on.
+// are left out. In facenet a batch of embeddings is searched and its triplets are trained on in
+// smaller batches afterwards; here they are the batch that the step trains on.
+//
+// Where that leaves no triplet, pairs whose farthest negative is as far as the positive take it, as
+// TensorFlow Addons' triplet_semihard_loss does: where a network gives all images the same
+// features, the loss is the margin. Of 0 it would look finished.
 
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "facebench/core/random.h"
@@ -78,6 +84,9 @@ class TripletHead : public Head {
     const std::int64_t n = labels.numel();
     const auto step = static_cast<std::uint64_t>(buffer(0).item<std::int64_t>());
     std::vector<std::int64_t> positives, negatives;
+    std::vector<std::int64_t> last_positives, last_negatives;  // where those stay empty
+    // Of squared distances up to 4.
+    const double rounding = distances.scalar_type() == at::kDouble ? 1e-14 : 2e-6;
     for (std::int64_t a = 0; a < n; ++a) {
       const double* row = matrix.const_data_ptr<double>() + a * n;
       // A pair's negative depends on the seed, the step and the pair's places in the batch alone.
@@ -85,11 +94,20 @@ class TripletHead : public Head {
                     {step, static_cast<std::uint64_t>(place.first + a * place.stride)});
       for (std::int64_t p = a + 1; p < n; ++p) {
         if (label[p] != label[a]) continue;
-        const std::int64_t negative = pick({row, static_cast<std::size_t>(n)}, label, a, p, random);
-        if (negative < 0) continue;
-        positives.push_back(a * n + p);
-        negatives.push_back(a * n + negative);
+        const std::span<const double> distance(row, static_cast<std::size_t>(n));
+        if (const std::int64_t negative = pick(distance, label, a, p, random); negative >= 0) {
+          positives.push_back(a * n + p);
+          negatives.push_back(a * n + negative);
+        } else if (const std::int64_t last = farthest(distance, label, a);
+                   last >= 0 && std::abs(row[last] - row[p]) <= rounding) {
+          last_positives.push_back(a * n + p);
+          last_negatives.push_back(a * n + last);
+        }
       }
+    }
+    if (positives.empty()) {
+      positives = std::move(last_positives);
+      negatives = std::move(last_negatives);
     }
     const auto tensor = [&](const std::vector<std::int64_t>& v) {
       return at::tensor(v, at::TensorOptions(at::kLong)).to(distances.device());
@@ -111,6 +129,17 @@ class TripletHead : public Head {
     return *std::min_element(candidates_.begin(), candidates_.end(), [&](auto i, auto j) {
       return distance[static_cast<std::size_t>(i)] < distance[static_cast<std::size_t>(j)];
     });
+  }
+
+  // Of the other classes' images; -1: there is none.
+  static std::int64_t farthest(std::span<const double> distance, const std::int64_t* label,
+                               std::int64_t anchor) {
+    std::int64_t found = -1;
+    for (std::size_t i = 0; i < distance.size(); ++i)
+      if (label[i] != label[anchor] &&
+          (found < 0 || distance[i] > distance[static_cast<std::size_t>(found)]))
+        found = static_cast<std::int64_t>(i);
+    return found;
   }
 
   // (N, C): minus the squared distance to the nearest other image of the class in the batch;

@@ -36,6 +36,11 @@ void TrainingLog::write(const Json& line) {
 
 void TrainingLog::note(const Json& line) {
   if (line.contains("metric")) validated_ = line.at("iteration").get<std::int64_t>();
+  if (!line.contains("loss") || !line["loss"].is_number()) return;
+  course_.last_loss = line["loss"].get<double>();
+  course_.last_accuracy = line.value("accuracy", 0.0);
+  if (!course_.first_loss) course_.first_loss = course_.last_loss;
+  course_.ever_a_loss |= course_.last_loss != 0;
 }
 
 }  // namespace facebench

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "facebench/io/json.h"
+#include "facebench/training/internal/training_checks.h"
 
 namespace facebench {
 
@@ -20,6 +21,8 @@ class TrainingLog {
   void write(const Json& line);
   // The iteration of the last validation in it; -1: there is none.
   std::int64_t validated() const { return validated_; }
+  // What its lines say of the losses of steps.
+  const TrainingCourse& course() const { return course_; }
 
  private:
   void note(const Json& line);
@@ -30,6 +33,7 @@ class TrainingLog {
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, CloseFile> file_;
   std::int64_t validated_ = -1;
+  TrainingCourse course_{.ever_a_loss = false};
 };
 
 }  // namespace facebench
