@@ -41,8 +41,10 @@ Dataset read_lfw_folder(const std::filesystem::path& root);
 
 // One folder for each person with any images in it (JPEG, PNG or PNM, told by extension, else by
 // the first bytes); folders inside of a person's folder belong to the person. Other files are
-// passed over, and listed. People and images in natural order (2 before 10). Throws Error where
-// there is no image.
+// passed over, and listed; litter (is_litter) is counted in a note. Where `images` is the only
+// folder with images and holds folders, these are the people, and a note says so. People and images
+// in natural order (2 before 10). Throws Error where there is no image, and where the folders are
+// the splits of a data set (train, val, test) with people below.
 Dataset read_image_folder(const std::filesystem::path& root);
 
 // The named samples in the given order, each once (the first mention counts). Names match ids
