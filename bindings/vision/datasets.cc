@@ -227,6 +227,14 @@ void bind_packs(py::module_& m) {
       .def_property_readonly(
           "warning", [](const CropSizedImages& c) { return crop_sized_warning(c); },
           "a sentence that asks for the detector none, where nearly all are; else empty");
+  py::class_<DoubtfulLandmarks>(m, "DoubtfulLandmarks",
+                                "Faces whose landmarks do not lie as those of a face do.")
+      .def_readonly("faces", &DoubtfulLandmarks::faces, "that were cut out by landmarks")
+      .def_readonly("causes", &DoubtfulLandmarks::causes, "what seems wrong -> number of faces")
+      .def_readonly("names", &DoubtfulLandmarks::names, "in the order of the samples")
+      .def_property_readonly(
+          "warning", [](const DoubtfulLandmarks& d) { return doubtful_landmarks_warning(d); },
+          "a sentence, where more than one face in a hundred is doubtful; else empty");
   py::class_<PackSummary>(m, "PackSummary", "What pack_dataset wrote.")
       .def_readonly("path", &PackSummary::path)
       .def_readonly("images", &PackSummary::images)
@@ -236,6 +244,7 @@ void bind_packs(py::module_& m) {
       .def_readonly("notes", &PackSummary::notes, "Dataset.notes")
       .def_readonly("outside", &PackSummary::outside)
       .def_readonly("crop_sized", &PackSummary::crop_sized)
+      .def_readonly("doubtful_landmarks", &PackSummary::doubtful_landmarks)
       .def_readonly("tree_sha256", &PackSummary::tree_sha256)
       .def_property_readonly("counts", [](const PackSummary& s) {
         py::dict counts;

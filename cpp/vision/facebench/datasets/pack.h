@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,6 +58,16 @@ struct CropSizedImages {
 // empty.
 std::string crop_sized_warning(const CropSizedImages& sized);
 
+// Faces that were aligned by landmarks that do not lie as those of a face do (LandmarkDoubt).
+struct DoubtfulLandmarks {
+  std::int64_t faces = 0;                      // that were cut out by landmarks
+  std::map<std::string, std::int64_t> causes;  // landmark_doubt_text() -> number of faces
+  std::vector<std::string> names;              // in the order of the samples
+};
+// A sentence with the counts and the likely causes, where more than one face in a hundred is
+// doubtful; else empty.
+std::string doubtful_landmarks_warning(const DoubtfulLandmarks& doubtful);
+
 struct PackSummary {
   std::filesystem::path path;
   std::int64_t images = 0;
@@ -68,6 +79,7 @@ struct PackSummary {
   std::vector<std::string> notes;                         // Dataset::notes
   OutsideFaces outside;
   CropSizedImages crop_sized;
+  DoubtfulLandmarks doubtful_landmarks;
   // SHA-256 over "HASH  ID\n" of every sample in order, HASH that of the file's bytes (64 zeros for
   // a missing one): what `sha256sum` prints for the same files.
   std::string tree_sha256;
@@ -83,7 +95,8 @@ struct PackSummary {
 //   /status      uint8   (N)          see SampleStatus
 //   /file_sha256 uint8   (N, 32)      of the file's bytes; zeros where it is missing
 //   /manifest    JSON: everything that decides the content, counts, failures with their reasons,
-//                faces outside of their images, images that seem to be crops already
+//                faces outside of their images, images that seem to be crops already, landmarks
+//                that are not those of a face
 // Without a detector (null) the whole image is resized to the crop's size and `selection` is not
 // used: for sets that are cropped already.
 // A sample that fails is a row with its status and zeros. The bytes of the file are the same for

@@ -34,6 +34,7 @@ struct Row {
   Face face;
   bool box_outside = false, landmarks_outside = false;
   bool searched = false, crop_sized = false;  // for a face; of the crop's own size
+  LandmarkDoubt doubt = LandmarkDoubt::none;
   Image image;
 };
 
@@ -122,6 +123,7 @@ class Cutter {
     row.face = faces[*chosen];
     row.box_outside = leaves(row.face.box, image);
     row.landmarks_outside = row.face.has_landmarks && leaves(row.face.landmarks, image);
+    row.doubt = crop.doubt;
     row.image = std::move(crop.image);
     return row;
   }
@@ -144,6 +146,7 @@ struct Columns {
         landmarks_outside(n),
         searched(n),
         crop_sized(n),
+        doubt(n),
         box(4 * n),
         landmarks(10 * n),
         sha256(n),
@@ -156,6 +159,7 @@ struct Columns {
     landmarks_outside[i] = row.landmarks_outside;
     searched[i] = row.searched;
     crop_sized[i] = row.crop_sized;
+    doubt[i] = static_cast<std::uint8_t>(row.doubt);
     sha256[i] = row.sha256.empty() ? std::string(kNoFile) : row.sha256;
     const Box& b = row.face.box;
     std::copy_n(std::array{b.x0, b.y0, b.x1, b.y1}.begin(), 4, box.begin() + 4 * i);
@@ -167,7 +171,8 @@ struct Columns {
 
   std::vector<std::string> name;
   std::vector<std::int32_t> label;
-  std::vector<std::uint8_t> status, box_outside, landmarks_outside, searched, crop_sized;
+  std::vector<std::uint8_t> status, box_outside, landmarks_outside, searched, crop_sized,
+      doubt;  // LandmarkDoubt
   std::vector<float> box, landmarks;
   std::vector<std::string> sha256, reason;
 };
@@ -194,6 +199,18 @@ OutsideFaces outside_faces(const Columns& columns) {
   return outside;
 }
 
+DoubtfulLandmarks doubtful_landmarks(const Columns& columns) {
+  DoubtfulLandmarks doubtful;
+  for (std::size_t i = 0; i < columns.name.size(); ++i) {
+    doubtful.faces += sample_status_of(columns.status[i]) == SampleStatus::ok;
+    const auto doubt = static_cast<LandmarkDoubt>(columns.doubt[i]);
+    if (doubt == LandmarkDoubt::none) continue;
+    ++doubtful.causes[std::string(landmark_doubt_text(doubt))];
+    doubtful.names.push_back(columns.name[i]);
+  }
+  return doubtful;
+}
+
 PackSummary summarize(const Columns& columns) {
   PackSummary summary;
   summary.images = static_cast<std::int64_t>(columns.name.size());
@@ -204,6 +221,7 @@ PackSummary summarize(const Columns& columns) {
       summary.failures.push_back({columns.name[i], status, columns.reason[i]});
   }
   summary.outside = outside_faces(columns);
+  summary.doubtful_landmarks = doubtful_landmarks(columns);
   summary.crop_sized.images = std::ranges::count(columns.crop_sized, 1);
   summary.crop_sized.decoded = std::ranges::count(columns.searched, 1);
   summary.tree_sha256 = tree_sha256(columns.sha256, columns.name);
@@ -247,20 +265,23 @@ PackSummary finish(H5Writer& writer, const std::filesystem::path& out, ImageShap
     manifest["outside"] = {{"boxes", o.boxes}, {"landmarks", o.landmarks}, {"names", o.names}};
   if (const CropSizedImages& c = summary.crop_sized; !crop_sized_warning(c).empty())
     manifest["crop_sized"] = {{"images", c.images}, {"decoded", c.decoded}};
+  if (const DoubtfulLandmarks& d = summary.doubtful_landmarks;
+      !doubtful_landmarks_warning(d).empty())
+    manifest["doubtful_landmarks"] = {{"causes", d.causes}, {"names", d.names}};
   writer.write_json("/manifest", manifest);
   writer.commit();
   return summary;
 }
 
 // A shard has what the pack of all is made of, beside what it is itself.
-constexpr const char* kFlags = "/shard_flags";  // uint8 (N, 4), the four columns
+constexpr const char* kFlags = "/shard_flags";  // uint8 (N, 5), the five columns
 
 void write_flags(H5Writer& writer, const Columns& columns) {
   std::vector<std::uint8_t> flags;
   for (std::size_t i = 0; i < columns.name.size(); ++i)
     flags.insert(flags.end(), {columns.box_outside[i], columns.landmarks_outside[i],
-                               columns.searched[i], columns.crop_sized[i]});
-  writer.write<std::uint8_t>(kFlags, flags, {static_cast<std::int64_t>(columns.name.size()), 4});
+                               columns.searched[i], columns.crop_sized[i], columns.doubt[i]});
+  writer.write<std::uint8_t>(kFlags, flags, {static_cast<std::int64_t>(columns.name.size()), 5});
 }
 
 PackSummary write_pack(const Dataset& dataset, const Detector* detector, std::string_view selection,
@@ -362,7 +383,8 @@ ShardPlace place_of(const Pack& pack) {
 // How the images of a shard were made, as the manifest of all says it.
 Json manifest_of_all(const Pack& pack) {
   Json manifest = pack.manifest();
-  for (const char* own : {"shard", "counts", "failures", "tree_sha256", "outside", "crop_sized"})
+  for (const char* own : {"shard", "counts", "failures", "tree_sha256", "outside", "crop_sized",
+                          "doubtful_landmarks"})
     manifest.erase(own);
   manifest["dataset"]["images"] = place_of(pack).of;
   return manifest;
@@ -380,7 +402,7 @@ void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
       reasons.push_back(failure["reason"].get<std::string>());
   const auto failed = static_cast<std::size_t>(
       std::ranges::count_if(pack.statuses(), [](std::uint8_t status) { return status != 0; }));
-  if (flags.size() != 4 * n || hashes.size() != 32 * n || reasons.size() != failed)
+  if (flags.size() != 5 * n || hashes.size() != 32 * n || reasons.size() != failed)
     fail(pack.path().string(), "the columns of the shard do not fit together",
          "Make the shard again.");
   std::ranges::copy(pack.names(), columns.name.begin() + first);
@@ -390,10 +412,11 @@ void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
   std::ranges::copy(pack.all_landmarks(), columns.landmarks.begin() + 10 * first);
   for (std::size_t i = 0, failure = 0; i < n; ++i) {
     const std::size_t row = first + i;
-    columns.box_outside[row] = flags[4 * i];
-    columns.landmarks_outside[row] = flags[4 * i + 1];
-    columns.searched[row] = flags[4 * i + 2];
-    columns.crop_sized[row] = flags[4 * i + 3];
+    columns.box_outside[row] = flags[5 * i];
+    columns.landmarks_outside[row] = flags[5 * i + 1];
+    columns.searched[row] = flags[5 * i + 2];
+    columns.crop_sized[row] = flags[5 * i + 3];
+    columns.doubt[row] = flags[5 * i + 4];
     columns.sha256[row] =
         fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * i, 32), ""));
     if (columns.status[row] != 0) columns.reason[row] = reasons[failure++];
@@ -425,6 +448,18 @@ std::string crop_sized_warning(const CropSizedImages& sized) {
       "{} of {} images have the crop's own size, {} x {}, and faces were looked for in them again. "
       "If they are crops already, take them whole: --detector none.",
       sized.images, sized.decoded, sized.shape.width, sized.shape.height);
+}
+
+std::string doubtful_landmarks_warning(const DoubtfulLandmarks& d) {
+  if (static_cast<std::int64_t>(100 * d.names.size()) <= d.faces) return {};
+  std::string causes;
+  for (const auto& [cause, count] : d.causes)
+    causes += fmt::format("{}{} ({})", causes.empty() ? "" : "; ", cause, count);
+  return fmt::format(
+      "The landmarks of {} of {} faces do not lie as those of a face: {}. Their crops are turned "
+      "or "
+      "elsewhere; see them (facebench detect --draw), and put the columns right: {}.",
+      d.names.size(), d.faces, causes, first_names(d.names));
 }
 
 PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,

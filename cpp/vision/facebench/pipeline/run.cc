@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -50,6 +51,15 @@ CropSizedImages crop_sized_images(const Json& manifest) {
   return {found->at("images"),
           found->at("decoded"),
           {manifest.at("image").at("height"), manifest.at("image").at("width")}};
+}
+
+// The landmarks that are not those of a face, as a pack's manifest has them.
+DoubtfulLandmarks doubtful_landmarks(const Json& manifest) {
+  const auto found = manifest.find("doubtful_landmarks");
+  if (found == manifest.end()) return {};
+  return {manifest.at("counts").at("ok"),
+          found->at("causes").get<std::map<std::string, std::int64_t>>(),
+          found->at("names").get<std::vector<std::string>>()};
 }
 
 // The manifest of the model's training, beside its file; null where none is there, or where it is
@@ -253,6 +263,9 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   if (std::string warning = outside_warning(outside_faces(packed)); !warning.empty())
     result.notes.push_back(std::move(warning));
   if (std::string warning = crop_sized_warning(crop_sized_images(packed)); !warning.empty())
+    result.warnings.push_back(std::move(warning));
+  if (std::string warning = doubtful_landmarks_warning(doubtful_landmarks(packed));
+      !warning.empty())
     result.warnings.push_back(std::move(warning));
   if (!model.info().file.empty())
     result.inputs.push_back({"model", model.info().file, model.info().sha256});
