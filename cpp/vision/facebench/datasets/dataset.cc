@@ -179,23 +179,33 @@ const Table<DatasetReader>& dataset_readers() {
   static const Table<DatasetReader> table("data set", [] {
     std::vector<DatasetReader> rows = {
         {"lfw", "Labeled Faces in the Wild and sets in its layout: NAME/NAME_0001.jpg",
-         [](const fs::path& root, std::int64_t) { return read_lfw_folder(root); }},
+         [](const fs::path& root, std::int64_t, const ArchiveOptions&) {
+           return read_lfw_folder(root);
+         }},
         {"folder", "any images, one folder for each person",
-         [](const fs::path& root, std::int64_t) { return read_image_folder(root); }}};
+         [](const fs::path& root, std::int64_t, const ArchiveOptions&) {
+           return read_image_folder(root);
+         }}};
     for (const ImageArchiveFormat& format : image_archives().entries())
       rows.push_back({format.name, format.doc,
-                      [name = format.name](const fs::path& root, std::int64_t skip_damaged) {
-                        return read_archive(root, skip_damaged, name);
+                      [name = format.name](const fs::path& root, std::int64_t skip_damaged,
+                                           const ArchiveOptions& options) {
+                        return read_archive(root, skip_damaged, name, options);
                       }});
     return rows;
   }());
   return table;
 }
 
-Dataset read_dataset(std::string_view name, const fs::path& root, std::int64_t skip_damaged) {
+Dataset read_dataset(std::string_view name, const fs::path& root, std::int64_t skip_damaged,
+                     const ArchiveOptions& options) {
   if (skip_damaged < 0)
     throw std::invalid_argument("the number of damaged entries to skip is below 0");
-  return dataset_readers().at(name).read(root, skip_damaged);
+  const DatasetReader& reader = dataset_readers().at(name);
+  if (!(options.label.empty() && options.split.empty()) && !image_archives().find(name))
+    throw std::invalid_argument(
+        fmt::format("label and split are of archives, and '{}' is a folder of people", name));
+  return reader.read(root, skip_damaged, options);
 }
 
 }  // namespace facebench

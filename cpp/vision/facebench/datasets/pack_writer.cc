@@ -351,6 +351,8 @@ PackSummary write_pack(const Dataset& dataset, const Detector* detector, std::st
       {"image", {{"height", shape.height}, {"width", shape.width}}}};
   if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
   if (!dataset.damaged.empty()) manifest["damaged"] = dataset.damaged;
+  if (!dataset.archive.is_null()) manifest["archive"] = dataset.archive;
+  if (dataset.unlabelled > 0) manifest["unlabelled"] = dataset.unlabelled;
   if (shard) {
     manifest["shard"] = {
         {"number", shard->number}, {"count", shard->count}, {"first", first}, {"of", all}};
