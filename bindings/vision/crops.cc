@@ -27,7 +27,7 @@ void bind_crops(py::module_& m) {
         Crop crop = crop_face(image_from_numpy(image), face, options);
         py::object pixels = py::none();
         if (crop.status == SampleStatus::ok) pixels = image_to_numpy(std::move(crop.image));
-        return py::make_tuple(pixels, crop.reason);
+        return py::make_tuple(pixels, crop.reason, std::string(landmark_doubt_text(crop.doubt)));
       },
       py::arg("image"), py::arg("face"), py::arg("options") = CropOptions{});
   m.def(

@@ -5,6 +5,7 @@
 
 #include "arrays.h"
 #include "common.h"
+#include "facebench/archives/archive.h"
 #include "facebench/archives/archive_writer.h"
 #include "facebench/archives/table_archive.h"
 #include "facebench/core/error.h"
@@ -13,6 +14,7 @@
 #include "facebench/datasets/dataset.h"
 #include "facebench/datasets/decoded_images.h"
 #include "facebench/datasets/pack.h"
+#include "facebench/io/image_files.h"
 #include "images.h"
 #include "json.h"
 #include "modules.h"
@@ -42,6 +44,8 @@ void bind_folders(py::module_& m) {
       .def_readonly("label_names", &Dataset::label_names)
       .def_readonly("damaged", &Dataset::damaged, "entries of an archive that were left out")
       .def_readonly("notes", &Dataset::notes, "what is odd about it, a sentence each")
+      .def_readonly("unlabelled", &Dataset::unlabelled,
+                    "images of an archive without a label, each a person of its own")
       .def_readonly("passed_over", &Dataset::passed_over,
                     "files of a folder that are not read: no images, or outside of the "
                     "people's folders")
@@ -50,12 +54,27 @@ void bind_folders(py::module_& m) {
         return fmt::format("Dataset('{}', {} images of {} people)", d.name, d.samples.size(),
                            d.label_names.size());
       });
+  m.def(
+      "is_litter", [](const std::string& name) { return is_litter(name); }, py::arg("name"),
+      "Whether a file or folder of this name is what systems and other programs leave in folders.");
   m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
   m.def("read_image_folder", &read_image_folder, py::arg("root"));
-  m.def("read_dataset", &read_dataset, py::arg("name"), py::arg("root"),
-        py::arg("skip_damaged") = 0);
-  m.def("read_archive", &read_archive, py::arg("path"), py::arg("skip_damaged") = 0,
-        py::arg("format") = "");
+  m.def(
+      "read_dataset",
+      [](const std::string& name, const std::filesystem::path& root, std::int64_t skip_damaged,
+         const std::string& label, const std::string& split) {
+        return read_dataset(name, root, skip_damaged, {label, split});
+      },
+      py::arg("name"), py::arg("root"), py::arg("skip_damaged") = 0, py::arg("label") = "",
+      py::arg("split") = "");
+  m.def(
+      "read_archive",
+      [](const std::filesystem::path& path, std::int64_t skip_damaged, const std::string& format,
+         const std::string& label, const std::string& split) {
+        return read_archive(path, skip_damaged, format, {label, split});
+      },
+      py::arg("path"), py::arg("skip_damaged") = 0, py::arg("format") = "", py::arg("label") = "",
+      py::arg("split") = "");
   m.def("dataset_readers", [] { return table_docs(dataset_readers()); });
   m.def(
       "select_samples",
@@ -117,7 +136,8 @@ void bind_sources(py::module_& m) {
           py::arg("index"), "uint8 (H, W, 3), a read-only view.");
 }
 
-// An archive that Python reads: an object with __len__, name, label, read and where.
+// An archive that Python reads: an object with __len__, name, label, person, read, where and
+// label_places.
 class PythonArchive : public ImageArchive {
  public:
   explicit PythonArchive(py::object archive)
@@ -132,10 +152,17 @@ class PythonArchive : public ImageArchive {
   std::int64_t size() const override { return size_; }
   std::string name(std::int64_t i) const override { return ask<std::string>("name", i); }
   std::int64_t label(std::int64_t i) const override { return ask<std::int64_t>("label", i); }
+  std::string person(std::int64_t i) const override { return ask<std::string>("person", i); }
   std::string read(std::int64_t i) const override { return ask<std::string>("read", i); }
   std::string where(std::int64_t i) const override { return ask<std::string>("where", i); }
+  std::string label_places() const override { return text("label_places"); }
 
  private:
+  std::string text(const char* attribute) const {
+    const py::gil_scoped_acquire gil;
+    return archive_.attr(attribute).cast<std::string>();
+  }
+
   // What Python raises becomes text here: another thread may see it, without the GIL.
   template <class T>
   T ask(const char* method, std::int64_t i) const {
@@ -152,10 +179,12 @@ class PythonArchive : public ImageArchive {
   std::int64_t size_;
 };
 
-std::shared_ptr<const ImageArchive> open_table_in_python(const std::filesystem::path& path) {
+std::shared_ptr<const ImageArchive> open_table_in_python(const std::filesystem::path& path,
+                                                         const ArchiveOptions& options) {
   const py::gil_scoped_acquire gil;
   return std::make_shared<PythonArchive>(
-      py::module_::import("facebench.datasets._tables").attr("open_table")(path));
+      py::module_::import("facebench.datasets._tables")
+          .attr("open_table")(path, options.label, options.split));
 }
 
 void bind_archives(py::module_& m) {
@@ -236,6 +265,14 @@ void bind_packs(py::module_& m) {
       .def_property_readonly(
           "warning", [](const TaggedImages& t) { return tagged_warning(t); },
           "a sentence that names the option, where they were not turned; else empty");
+  py::class_<DoubtfulLandmarks>(m, "DoubtfulLandmarks",
+                                "Faces whose landmarks do not lie as those of a face do.")
+      .def_readonly("faces", &DoubtfulLandmarks::faces, "that were cut out by landmarks")
+      .def_readonly("causes", &DoubtfulLandmarks::causes, "what seems wrong -> number of faces")
+      .def_readonly("names", &DoubtfulLandmarks::names, "in the order of the samples")
+      .def_property_readonly(
+          "warning", [](const DoubtfulLandmarks& d) { return doubtful_landmarks_warning(d); },
+          "a sentence, where more than one face in a hundred is doubtful; else empty");
   py::class_<PackSummary>(m, "PackSummary", "What pack_dataset wrote.")
       .def_readonly("path", &PackSummary::path)
       .def_readonly("images", &PackSummary::images)
@@ -246,6 +283,7 @@ void bind_packs(py::module_& m) {
       .def_readonly("outside", &PackSummary::outside)
       .def_readonly("crop_sized", &PackSummary::crop_sized)
       .def_readonly("tagged", &PackSummary::tagged)
+      .def_readonly("doubtful_landmarks", &PackSummary::doubtful_landmarks)
       .def_readonly("tree_sha256", &PackSummary::tree_sha256)
       .def_property_readonly("counts", [](const PackSummary& s) {
         py::dict counts;

@@ -8,6 +8,7 @@
 ((112, 112, 3), '')
 """
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,7 +37,9 @@ def crop_face(
 ) -> tuple[np.ndarray | None, str]:
     """The crop and "", or None and the reason why this face cannot be cut out.
 
-    `name` is one of `list_crops()`, or a `CropOptions`; `options` are its fields.
+    `name` is one of `list_crops()`, or a `CropOptions`; `options` are its fields. A UserWarning
+    where the face is aligned by landmarks that do not lie as those of a face (left and right or x
+    and y exchanged, relative to the box, ...); docs/detection.md has the bounds.
 
     >>> import numpy as np
     >>> from facebench import crops
@@ -44,7 +47,14 @@ def crop_face(
     >>> crops.crop_face(np.zeros((60, 60, 3), np.uint8), Face([10, 10, 40, 40]), "arcface112")
     (None, 'the crop needs landmarks, and the face has none')
     """
-    return full.crop_face(pixels(image), face, _options(name, options))
+    crop, reason, doubt = full.crop_face(pixels(image), face, _options(name, options))
+    if doubt:
+        warnings.warn(
+            f"The landmarks do not lie as those of a face: {doubt}. The crop is turned or "
+            "elsewhere.",
+            stacklevel=3,
+        )
+    return crop, reason
 
 
 @takes(CropOptions)

@@ -74,8 +74,9 @@ def pack(
     number or (width, height); None = the crop's own. ``exclude``: a list of people and samples to
     leave out, as `facebench.datasets.find_overlap` makes them; the pack's manifest records it.
     ``skip_damaged``: how many entries of an archive may be damaged; they are left out, and the
-    manifest lists them. Returns a `PackSummary`: counts by status, failures with reasons, the tree
-    hash.
+    manifest lists them. ``label``: of an archive, the column, key, feature or ending that says who
+    it is; ``split``: of Parquet and Arrow, which split of several. Returns a `PackSummary`: counts
+    by status, failures with reasons, the tree hash.
 
     Of a large set other machines, which see the same files, make parts. Either ``workers``, any
     `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside ``out`` until they are

@@ -13,5 +13,5 @@ FACEBENCH_FUZZ_TARGET(lmdb, bytes) {
   const auto archive = folder.write("data.mdb", parts[0]);
   for (std::size_t k = 1; k < parts.size() && k < 4; ++k)
     folder.write(std::to_string(k) + "_kv.txt", parts[k]);
-  read_all_entries(*facebench::image_archives().at("lmdb").open(archive));
+  read_all_entries(*facebench::image_archives().at("lmdb").open(archive, {}));
 }

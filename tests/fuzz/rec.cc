@@ -11,5 +11,5 @@ FACEBENCH_FUZZ_TARGET(rec, bytes) {
   const auto archive = folder.write("a.rec", parts[0]);
   if (parts.size() > 1) folder.write("a.idx", parts[1]);
   if (parts.size() > 2) folder.write("property", parts[2]);
-  read_all_entries(*facebench::image_archives().at("rec").open(archive));
+  read_all_entries(*facebench::image_archives().at("rec").open(archive, {}));
 }

@@ -25,5 +25,5 @@ FACEBENCH_FUZZ_TARGET(rec_index, bytes) {
   static const FuzzFolder folder("rec");
   static const auto archive = folder.write("a.rec", small_rec());
   folder.write("a.idx", bytes);
-  read_all_entries(*facebench::image_archives().at("rec").open(archive));
+  read_all_entries(*facebench::image_archives().at("rec").open(archive, {}));
 }

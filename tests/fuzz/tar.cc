@@ -13,5 +13,5 @@ FACEBENCH_FUZZ_TARGET(tar, bytes) {
     const bool folded = parts[k].starts_with("\x1f\x8b");
     folder.write("a-" + std::to_string(k) + (folded ? ".tar.gz" : ".tar"), parts[k]);
   }
-  read_all_entries(*facebench::image_archives().at("tar").open(folder.path()));
+  read_all_entries(*facebench::image_archives().at("tar").open(folder.path(), {}));
 }

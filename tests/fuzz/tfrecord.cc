@@ -16,5 +16,5 @@ FACEBENCH_FUZZ_TARGET(tfrecord, bytes) {
     for (std::size_t k = 1; k < parts.size() && k < 10; ++k)
       folder.write("a-0000" + std::to_string(k - 1) + ".tfrecord", parts[k]);
   }
-  read_all_entries(*facebench::image_archives().at("tfrecord").open(archive));
+  read_all_entries(*facebench::image_archives().at("tfrecord").open(archive, {}));
 }

@@ -9,7 +9,7 @@
 FACEBENCH_FUZZ_TARGET(xz, bytes) {
   static const FuzzFolder folder("xz");
   if (bytes.starts_with("\x1f\x8b"))
-    facebench::image_archives().at("tar").open(folder.write("a.tar.gz", bytes));
+    facebench::image_archives().at("tar").open(folder.write("a.tar.gz", bytes), {});
   else
     const facebench::VerificationPack pack(folder.write("a.bin.xz", bytes));
 }

@@ -37,6 +37,10 @@ DetectorOption = option(
     "For example mode=facenet; may be repeated.", list[str], metavar="NAME=VALUE"
 )
 SkipDamaged = option("Go on past so many damaged entries of an archive, and list them.", int, min=0)
+Label = option(
+    "Of an archive: the column, key, feature or ending (txt) that says who it is.", metavar="NAME"
+)
+Split = option("Of Parquet and Arrow: which split of several, train or train+test.")
 Exclude = option(
     "A list of people and samples to leave out (data overlap, inspect).", Path, metavar="FILE"
 )

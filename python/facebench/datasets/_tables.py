@@ -1,6 +1,6 @@
 """Images in the rows of Parquet and Arrow files, read by pyarrow: what C++ asks for them."""
 
-import os
+import json
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
@@ -8,6 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from facebench.core import Error
+from facebench.datasets._table_files import table_files
 
 # As for gzip and xz: encoded images hardly shrink.
 _MOST_FOLDED, _SMALL = 64, 64 << 20
@@ -81,11 +82,37 @@ def _image_column(schema, arrow, path):
     )
 
 
+def _class_names(schema, column):
+    """The names of a ClassLabel, as Hugging Face's datasets keeps them in a schema's metadata; []
+    where there are none."""
+    try:
+        told = json.loads((schema.metadata or {})[b"huggingface"])
+        names = told["info"]["features"][column]["names"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return []
+    good = isinstance(names, list) and all(isinstance(name, str) and name for name in names)
+    return names if good else []
+
+
+def _label_kind(kind, arrow, path, column):
+    """ "number" or "text" of a column's type; a dictionary's is that of its values."""
+    if arrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    if arrow.types.is_integer(kind):
+        return "number"
+    if arrow.types.is_string(kind) or arrow.types.is_large_string(kind):
+        return "text"
+    raise Error(f"{path}: the column '{column}' is {kind}, neither whole numbers nor texts.")
+
+
 class _Table:
     """The images of one or several files, by row, as an archive."""
 
-    def __init__(self, paths, arrow):
+    def __init__(self, paths, arrow, label):
         self._arrow = arrow
+        self._column_of_labels = label or "label"
+        self._label_asked = bool(label)
+        self._class_names = []
         self._paths, self._files = [], []
         self._groups = []  # (file, group), and where its rows begin
         self._labels = []
@@ -106,12 +133,24 @@ class _Table:
             if self._files and (column, is_struct) != self._column:
                 raise Error(f"{path}: its images are in '{column}', those of others elsewhere.")
             self._column = column, is_struct
-            kind = file.schema.field("label").type if "label" in file.schema.names else None
-            if kind is not None and not arrow.types.is_integer(kind):
-                raise Error(f"{path}: the column 'label' is {kind}, not whole numbers.")
+            label, names = self._column_of_labels, file.schema.names
+            if self._label_asked and label not in names:
+                raise Error(f"{path}: no column '{label}'; there are {', '.join(names)}.")
+            kind = None
+            if label in names:
+                kind = _label_kind(file.schema.field(label).type, arrow, path, label)
+            if self._files and kind != self._kind:
+                raise Error(f"{path}: its labels are {kind}, those of others {self._kind}.")
+            self._kind = kind
+            classes = _class_names(file.schema, label) if kind == "number" else []
+            if self._files and classes != self._class_names:
+                raise Error(f"{path}: its labels have other names than those of the files before.")
+            self._class_names = classes
+            others = [name for name in names if name != column]
+            self.label_places = "its other columns are " + (", ".join(others) or "none")
             for group, rows in enumerate(file.rows):
                 self._groups.append((len(self._files), group))
-                labels = [-1] * rows if kind is None else file.column("label", group).to_pylist()
+                labels = [-1] * rows if kind is None else file.column(label, group).to_pylist()
                 if len(labels) != rows:
                     raise Error(f"{path}: {len(labels)} labels for {rows} rows.")
                 self._labels.append(labels)
@@ -119,7 +158,6 @@ class _Table:
             raise Error(f"{path}: cannot be read: {_one_line(error)}") from None
         self._paths.append(path)
         self._files.append(file)
-        self._labelled = kind is not None
 
     def __len__(self):
         return self._begins[-1]
@@ -135,16 +173,36 @@ class _Table:
         row += sum(self._files[file].rows[:number])
         return f"{self._paths[file]}: row {row}"
 
-    def label(self, index):
+    def _value(self, index):
+        """A whole number from 0 on, a name, or None where there are no labels."""
+        if self._kind is None:
+            return None
         group, row = self._place(index)
-        label = self._labels[group][row]
-        if label is None or (label < 0 and self._labelled):
-            raise Error(f"{self.where(index)}: the label is {label}, no whole number from 0 on.")
-        return label
+        value = self._labels[group][row]
+        if self._kind == "text":
+            if value is None or not value.strip():
+                raise Error(f"{self.where(index)}: the label is empty.")
+            return value.strip()
+        if value is None or value < 0:
+            raise Error(f"{self.where(index)}: the label is {value}, no whole number from 0 on.")
+        if self._class_names and value >= len(self._class_names):
+            count = len(self._class_names)
+            raise Error(f"{self.where(index)}: the label is {value} of {count} names.")
+        return value
+
+    def label(self, index):
+        value = self._value(index)
+        return value if isinstance(value, int) else -1
+
+    def person(self, index):
+        value = self._value(index)
+        if self._class_names:
+            return self._class_names[value]
+        return "" if value is None else str(value)
 
     def name(self, index):
-        label = self.label(index)
-        return f"{index:09}" if label < 0 else f"{label}/{index:09}"
+        value = self._value(index)
+        return f"{index:09}" if value is None else f"{value}/{index:09}"
 
     def _group(self, group):
         with self._lock:
@@ -159,7 +217,7 @@ class _Table:
             return column
 
     def read(self, index):
-        self.label(index)
+        self._value(index)
         group, row = self._place(index)
         try:
             value = self._group(group)[row].as_py()
@@ -178,19 +236,15 @@ def _one_line(error):
     return " ".join(str(error).split())[:300]
 
 
-def open_table(path):
-    """The archive of a .parquet or .arrow file, or of all in a folder in the order of names."""
+def open_table(path, label="", split=""):
+    """The archive of a .parquet or .arrow file, or of those in a folder (`table_files`).
+
+    ``label``: the column that says who it is; "" = ``label``.
+    """
     path = Path(path)
     try:
         import pyarrow
         import pyarrow.ipc
     except ImportError:
         raise Error(f"{path}: Parquet and Arrow files need pyarrow: pip install pyarrow") from None
-    if not os.path.isdir(path):
-        return _Table([path], pyarrow)
-    files = [p for p in sorted(path.iterdir()) if p.suffix.lower() in (".parquet", ".arrow")]
-    if len({p.suffix.lower() for p in files}) != 1:
-        raise Error(
-            f"{path}: .parquet and .arrow files are mixed in this folder. Give one of them."
-        )
-    return _Table(files, pyarrow)
+    return _Table(table_files(path, split), pyarrow, label)

@@ -294,6 +294,8 @@ def train(
     progress=None,
     preparation=None,
     exclude=None,
+    label="",
+    split="",
     process_group=None,
     **options: "Unpack[full.TrainOptionsKeywords]",
 ) -> dict:
@@ -304,7 +306,9 @@ def train(
     an opened one), or a pair (images, labels): uint8 (N, H, W, 3) RGB and N integers, below zero =
     not trained on. ``preparation`` says for a pair how the crops were made (detector, selection,
     crop) and goes into the model file. ``exclude``: a list of people and samples of a pack that are
-    not trained on, as for `facebench.pack`.
+    not trained on, as for `facebench.pack`. ``label``, ``split``: of an archive, what says who it
+    is and which part is read, as for `facebench.pack`. Error where images have no label: each would
+    be trained as a person of its own.
 
     ``network``: one of your own in place of the recipe's: a ``torch.nn.Module``, or a class or
     function that makes one when it is called (so that its first values follow the recipe's seed).
@@ -364,7 +368,7 @@ def train(
     devices = _cuda_devices(how.device)
     try:
         with torch.random.fork_rng(enabled=foreign, devices=devices):
-            result = _run(recipe, data, exclude, preparation, rest)
+            result = _run(recipe, data, (exclude, label, split), preparation, rest)
     except BaseException:
         if pages.begun:
             pages.update(last=True)
@@ -378,12 +382,15 @@ def _warn(note):
     warnings.warn(note, stacklevel=4)  # of who called train
 
 
-def _run(recipe, data, exclude, preparation, rest):
+def _run(recipe, data, chosen, preparation, rest):
+    exclude, label, split = chosen
     if not isinstance(data, tuple):
         path = data if isinstance(data, (str, os.PathLike)) else data.path
-        return full.train_pack(recipe, path, exclude, *rest)
+        return full.train_pack(recipe, path, exclude, *rest, label=label, split=split)
     if exclude is not None:
         raise ValueError("exclude: goes with a pack; in a pair, labels below zero leave out")
+    if label or split:
+        raise ValueError("label and split: go with an archive; a pair has its labels")
     images, labels = data
     labels = [int(label) for label in labels]
     return full.train_arrays(

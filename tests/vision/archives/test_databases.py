@@ -1,6 +1,7 @@
 """LMDB and TFRecord: files that the packages lmdb and google's encoding rules make are read as they
 were written; damaged ones are refused by name."""
 
+import gzip
 import pickle
 import struct
 
@@ -357,6 +358,46 @@ def test_bad_lists_of_tfrecord(tmp_path):
     (tmp_path / "b.tfrecord").write_bytes(framed(example(image=feature(1, [IMAGES[0]]))))
     with pytest.raises(Error, match="has no label"):
         contents(tmp_path / "b.tfrecord")
+
+
+def test_tfrecord_of_tensorflow(tmp_path):
+    """The names of TensorFlow's own tools, and other features by the option."""
+    path = tmp_path / "a.tfrecord"
+
+    def write(**more):
+        records = [
+            example(
+                **{"image/encoded": feature(1, [IMAGES[i]])},
+                **{name: feature(*values(i)) for name, values in more.items()},
+            )
+            for i in range(4)
+        ]
+        path.write_bytes(b"".join(map(framed, records)))
+
+    def people(**options):
+        found = datasets.read_archive(path, **options)
+        assert [s.read() for s in found.samples] == IMAGES[:4]
+        return [found.label_names[s.label] for s in found.samples]
+
+    number, text = lambda i: (3, [1 + i // 2]), lambda i: (1, [["Zoë", "Ann"][i // 2].encode()])
+    write(**{"image/class/label": number})
+    assert people() == ["1", "1", "2", "2"]
+    write(**{"image/class/label": number, "image/class/text": text})
+    assert people() == ["Zoë", "Zoë", "Ann", "Ann"]
+    write(**{"image/class/text": text})
+    assert people() == ["Zoë", "Zoë", "Ann", "Ann"]
+    write(identity=text, number=number)
+    with pytest.raises(
+        Error, match=r"no label from 0 on.*--label NAME\): image/encoded, identity, number"
+    ):
+        people()
+    assert people(label="identity") == ["Zoë", "Zoë", "Ann", "Ann"]
+    assert people(label="number") == ["1", "1", "2", "2"]
+    with pytest.raises(Error, match=r"no label 'x'.*image/encoded, identity, number"):
+        people(label="x")
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(Error, match=r"a\.tfrecord: is compressed by gzip.*gunzip"):
+        people()
 
 
 def test_round_trips(tmp_path):

@@ -120,13 +120,13 @@ def test_names_that_are_not_utf8_are_refused_before_anything_is_read(tmp_path):
 
 
 def test_one_person_of_folders_is_noted(tmp_path):
-    """A folder that holds `images/PERSON/1.pgm` was one person without a word."""
+    """A folder that holds `faces/PERSON/1.pgm` was one person without a word."""
     for person in "ab":
-        (tmp_path / "images" / person).mkdir(parents=True)
-        (tmp_path / "images" / person / "1.pgm").write_bytes(b"P5\n2 2\n255\n0123")
+        (tmp_path / "faces" / person).mkdir(parents=True)
+        (tmp_path / "faces" / person / "1.pgm").write_bytes(b"P5\n2 2\n255\n0123")
     [note] = datasets.read_image_folder(tmp_path).notes
-    assert note.startswith("All 2 images count as one person, 'images', whose folder holds folders")
-    assert datasets.read_image_folder(tmp_path / "images").notes == []
+    assert note.startswith("All 2 images count as one person, 'faces', whose folder holds folders")
+    assert datasets.read_image_folder(tmp_path / "faces").notes == []
 
 
 def test_errors_are_clear(tmp_path):

@@ -21,6 +21,13 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepestFolder = 16, kMostLinks = 100000;
 
+// In lower case; hidden files are litter whatever their names. Of Synology, QNAP, macOS, Linux,
+// Windows, and Python.
+constexpr std::array<std::string_view, 14> kLitter{
+    "@eadir",    "#recycle",    "#snapshot",    "@recycle",   "@recently-snapshot",
+    "__macosx",  "lost+found",  "$recycle.bin", "recycler",   "system volume information",
+    "thumbs.db", "ehthumbs.db", "desktop.ini",  "__pycache__"};
+
 bool begins_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
 
 bool begins_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
@@ -61,7 +68,10 @@ void collect(const fs::path& root, const fs::path& below, int depth, const Job& 
              ImageFolder& folder) {
   if (depth > kDeepestFolder)
     fail((root / below).string(), "folders nested deeper than 16", "Is there a loop of links?");
-  for (const fs::path& entry : list_folder(root / below)) {
+  std::vector<fs::path> litter;
+  const std::vector<fs::path> entries = list_folder(root / below, &litter);
+  for (const fs::path& entry : litter) folder.litter.push_back(below / entry.filename());
+  for (const fs::path& entry : entries) {
     job.check();
     const fs::path name = below / entry.filename();
     std::error_code error;
@@ -117,16 +127,35 @@ bool is_image_file(const fs::path& path) {
   return has_image_ending(path) || begins_like_an_image(path);
 }
 
-std::vector<fs::path> list_folder(const fs::path& folder) {
+bool is_litter(std::string_view name) {
+  if (name.starts_with('.')) return true;
+  const std::string lower = lower_ascii(name);
+  return std::ranges::find(kLitter, lower) != kLitter.end();
+}
+
+std::vector<fs::path> list_folder(const fs::path& folder, std::vector<fs::path>* litter) {
   std::error_code error;
-  std::vector<fs::path> entries;
+  std::vector<fs::path> entries, left_out;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (!it->path().filename().string().starts_with('.')) entries.push_back(it->path());
+    (is_litter(it->path().filename().string()) ? left_out : entries).push_back(it->path());
   if (error) fail(folder.string(), "cannot list the folder: " + error.message());
-  std::sort(entries.begin(), entries.end(), [](const fs::path& a, const fs::path& b) {
+  const auto by_name = [](const fs::path& a, const fs::path& b) {
     return natural_less(a.filename().string(), b.filename().string());
-  });
+  };
+  std::sort(entries.begin(), entries.end(), by_name);
+  std::sort(left_out.begin(), left_out.end(), by_name);
+  if (litter) litter->insert(litter->end(), left_out.begin(), left_out.end());
   return entries;
+}
+
+std::string litter_note(const std::vector<fs::path>& litter) {
+  if (litter.empty()) return {};
+  constexpr std::size_t named = 3;
+  std::string first;
+  for (std::size_t i = 0; i < std::min(litter.size(), named); ++i)
+    first += (i ? ", " : "") + printable(litter[i].generic_string());
+  return fmt::format("Passed over what systems and other programs leave in folders: {} ({}{}).",
+                     litter.size(), first, litter.size() > named ? ", ..." : "");
 }
 
 std::string name_of_path(const fs::path& root, const fs::path& below) {

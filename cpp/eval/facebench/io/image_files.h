@@ -34,9 +34,17 @@ bool has_image_ending(const std::filesystem::path& path);
 // Whether the name ends as an image's or a regular file there begins as one.
 bool is_image_file(const std::filesystem::path& path);
 
-// The files and folders in a folder, hidden ones left out, in natural order whatever the file
-// system's. Throws Error where it cannot be read.
-std::vector<std::filesystem::path> list_folder(const std::filesystem::path& folder);
+// Whether a file or folder of this name is what systems and programs leave in folders of others
+// (@eaDir, __MACOSX, lost+found, $RECYCLE.BIN, Thumbs.db, ...), or is hidden: it holds no image of
+// a data set. Compared without regard to case.
+bool is_litter(std::string_view name);
+
+// The files and folders in a folder, litter left out, in natural order whatever the file system's.
+// What was left out goes to `litter`, where one is given. Throws Error where it cannot be read.
+std::vector<std::filesystem::path> list_folder(
+    const std::filesystem::path& folder, std::vector<std::filesystem::path>* litter = nullptr);
+// "Passed over what other programs left: 5 (@eaDir, ann/._0.jpg, ...)."; empty where there is none.
+std::string litter_note(const std::vector<std::filesystem::path>& litter);
 
 // A path below a data set's root as the name of a sample or a person. Throws Error where it is not
 // UTF-8: packs, embeddings and run folders hold names as UTF-8.
@@ -46,9 +54,10 @@ std::string name_of_path(const std::filesystem::path& root, const std::filesyste
 struct ImageFolder {
   std::vector<std::filesystem::path> images;
   std::vector<std::filesystem::path> others;  // files that are passed over
+  std::vector<std::filesystem::path> litter;  // files and folders of is_litter()
 };
 
-// The images (is_image_file) in a folder and the folders below it; hidden ones are left out, links
+// The images (is_image_file) in a folder and the folders below it; litter is left out, links
 // followed. Nothing is decoded. Throws Error where a folder cannot be read or lies deeper than 16
 // (a loop of links has no end).
 ImageFolder list_images(const std::filesystem::path& folder, const Job& job = {});

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <system_error>
 
 #include "facebench/archives/internal/formats.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
+#include "facebench/core/options.h"
 #include "facebench/io/file.h"
 
 namespace facebench {
@@ -34,6 +36,25 @@ std::string entry_name(std::int64_t label, std::string_view key) {
   return fmt::format("{}/{}", label, key);
 }
 
+void ArchiveOptions::describe(OptionsBuilder<ArchiveOptions>& o) {
+  o.name("ArchiveOptions", "What of an archive is read.");
+  o.field("label", &ArchiveOptions::label,
+          "of an archive: the column, key, feature or ending (txt) that says who it is; default: "
+          "the usual one");
+  o.field("split", &ArchiveOptions::split,
+          "of Parquet and Arrow: which split of several, train or train+test");
+}
+
+std::string ImageArchive::person(std::int64_t index) const {
+  const std::int64_t number = label(index);
+  return number < 0 ? std::string() : fmt::format("{}", number);
+}
+
+std::string entry_name(std::string_view person, std::string_view key) {
+  if (person.empty() || key.find('/') != std::string_view::npos) return std::string(key);
+  return fmt::format("{}/{}", person, key);
+}
+
 const Table<ImageArchiveFormat>& image_archives() {
   static const Table<ImageArchiveFormat> table(
       "archive of images", {rec_archive(), bin_archive(), tar_archive(), lmdb_archive(),
@@ -47,11 +68,23 @@ const ImageArchiveFormat* find_image_archive(const fs::path& path) {
   return nullptr;
 }
 
-std::shared_ptr<const ImageArchive> open_image_archive(const fs::path& path) {
-  if (const ImageArchiveFormat* format = find_image_archive(path)) return format->open(path);
+std::shared_ptr<const ImageArchive> open_image_archive(const fs::path& path,
+                                                       const ArchiveOptions& options,
+                                                       std::string_view format_name) {
+  const ImageArchiveFormat* format =
+      format_name.empty() ? find_image_archive(path) : &image_archives().at(format_name);
+  if (format) {
+    if (!options.label.empty() && !format->takes_label)
+      throw std::invalid_argument(
+          fmt::format("label: archives of the format {} keep labels in one place", format->name));
+    if (!options.split.empty() && !format->takes_split)
+      throw std::invalid_argument(
+          fmt::format("split: archives of the format {} have no splits", format->name));
+    return format->open(path, options);
+  }
   std::string known;
-  for (const ImageArchiveFormat& format : image_archives().entries())
-    known += (known.empty() ? "" : "; ") + format.name + ": " + format.doc;
+  for (const ImageArchiveFormat& one : image_archives().entries())
+    known += (known.empty() ? "" : "; ") + one.name + ": " + one.doc;
   fail(path.string(), "is no archive of images that is read", "Read are " + known + ".");
 }
 

@@ -42,7 +42,8 @@ class BinArchive : public ImageArchive {
   VerificationPack pack_;
 };
 
-std::shared_ptr<const ImageArchive> open_bin(const std::filesystem::path& path) {
+std::shared_ptr<const ImageArchive> open_bin(const std::filesystem::path& path,
+                                             const ArchiveOptions&) {
   return std::make_shared<BinArchive>(file_or_only_one(path, "", ".bin"));
 }
 

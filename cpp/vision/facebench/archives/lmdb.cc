@@ -205,7 +205,7 @@ bool is_lmdb(const fs::path& path) {
          (is_folder(path) && is_file(path / "data.mdb"));
 }
 
-std::shared_ptr<const ImageArchive> open_lmdb(const fs::path& path) {
+std::shared_ptr<const ImageArchive> open_lmdb(const fs::path& path, const ArchiveOptions&) {
   return std::make_shared<LmdbArchive>(is_folder(path) ? path / "data.mdb" : path);
 }
 

@@ -275,7 +275,7 @@ bool is_rec(const fs::path& path) {
   return has_ending(path, ".rec") || (is_folder(path) && is_file(path / "train.rec"));
 }
 
-std::shared_ptr<const ImageArchive> open_rec(const fs::path& path) {
+std::shared_ptr<const ImageArchive> open_rec(const fs::path& path, const ArchiveOptions&) {
   return std::make_shared<RecArchive>(file_or_only_one(path, "train.rec", ".rec"));
 }
 

@@ -1,24 +1,21 @@
-// webdataset's tar files: the files of a sample follow each other and share their name up to the
-// first dot. Source: webdataset/webdataset, tariterators.py base_plus_ext, group_by_keys.
+// webdataset's tar files, plain or compressed, one or many (internal/tar_samples.h).
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <list>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <unordered_map>
 
 #include "facebench/archives/internal/formats.h"
 #include "facebench/archives/internal/tar_format.h"
+#include "facebench/archives/internal/tar_samples.h"
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/io/file.h"
-#include "facebench/io/image_files.h"
 #include "facebench/io/internal/unfold.h"
-#include "facebench/io/json.h"
 
 namespace facebench {
 namespace {
@@ -70,40 +67,22 @@ class Shards {
   mutable std::list<std::pair<std::size_t, std::shared_ptr<const std::string>>> recent_;
 };
 
-// What is known of a sample while its files come.
-struct Gathered {
-  std::string key;
-  std::optional<TarMember> image;
-  std::optional<std::int64_t> label;
-  std::string wrong;  // a sentence; empty: nothing is
-};
-
 struct Entry {
   std::uint64_t offset = 0, size = 0;
   std::int64_t label = -1;
   std::uint64_t name = 0;  // where it begins among all names
   std::uint32_t name_size = 0;
   std::uint32_t shard = 0;
+  std::uint32_t person = 0;  // place among the names of people; 0 = its label alone
 };
-
-// A label as a .cls file has it: decimal digits, with white space around.
-std::optional<std::int64_t> parse_label(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return std::nullopt;
-  text = text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-  std::int64_t value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
 
 class TarArchive : public ImageArchive {
  public:
-  TarArchive(const fs::path& path, std::vector<fs::path> shards)
-      : path_(path), shards_(std::move(shards)) {
+  TarArchive(const fs::path& path, std::vector<fs::path> shards, std::string label)
+      : path_(path), shards_(std::move(shards)), grouping_(std::move(label)) {
     for (std::size_t shard = 0; shard < shards_.paths().size(); ++shard)
       shards_.with(shard, [&](std::span<const std::byte> bytes) { index(shard, bytes); });
+    grouping_.refuse_absent_label(path.string());
     if (entries_.empty()) fail(path.string(), "there is no image in the archive");
     refuse_repeated();
   }
@@ -111,11 +90,18 @@ class TarArchive : public ImageArchive {
   std::int64_t size() const override { return static_cast<std::int64_t>(entries_.size()); }
   std::string name(std::int64_t i) const override {
     const Entry& entry = sound(i);
-    const std::string name = entry_name(entry.label, key(entry));
+    const std::string name = entry.person == 0 ? entry_name(entry.label, key(entry))
+                                               : entry_name(people_[entry.person], key(entry));
     if (!repeated_) return name;
     return fmt::format("{}/{}", shards_.paths()[entry.shard].stem().string(), name);
   }
   std::int64_t label(std::int64_t i) const override { return sound(i).label; }
+  std::string person(std::int64_t i) const override {
+    const Entry& entry = sound(i);
+    return entry.person == 0 ? ImageArchive::person(i) : people_[entry.person];
+  }
+  std::string label_places() const override { return grouping_.label_places(); }
+  std::vector<std::string> notes() const override { return grouping_.notes(); }
   std::string read(std::int64_t i) const override {
     const Entry& entry = sound(i);
     std::string bytes;
@@ -150,76 +136,41 @@ class TarArchive : public ImageArchive {
 
   void index(std::size_t shard, std::span<const std::byte> bytes) {
     const std::string where = shards_.paths()[shard].string();
-    std::optional<Gathered> sample;
+    const auto take = [&](TarSample&& sample) { add(shard, std::move(sample)); };
     bool damage = false;
     try {
       read_tar(
-          bytes, where,
-          [&](TarMember&& member) {
-            const std::size_t slash = member.name.rfind('/');
-            const std::size_t base = slash == std::string::npos ? 0 : slash + 1;
-            const std::size_t dot = member.name.find('.', base);
-            if (dot == std::string::npos || dot == base) return;  // of no sample
-            const std::string_view name(member.name);
-            if (!sample || sample->key != name.substr(0, dot)) {
-              finish(shard, sample);
-              sample.emplace();
-              sample->key = name.substr(0, dot);
-            }
-            add(*sample, member.name.substr(dot + 1), std::move(member), bytes);
-          },
+          bytes, where, [&](TarMember&& member) { grouping_.add(std::move(member), bytes, take); },
           damage);
     } catch (const Error& e) {
       if (!damage) throw;
-      finish(shard, sample);
+      grouping_.finish(bytes, take);
       damaged_.emplace_back(size(), e.what());
       entries_.push_back({.shard = static_cast<std::uint32_t>(shard)});
       return;
     }
-    finish(shard, sample);
+    grouping_.finish(bytes, take);
   }
 
-  static void add(Gathered& sample, const std::string& ending, TarMember&& member,
-                  std::span<const std::byte> bytes) {
-    const std::string_view data(reinterpret_cast<const char*>(bytes.data()) + member.offset,
-                                member.size);
-    if (is_image_ending(fmt::format(".{}", ending))) {
-      if (sample.image) sample.wrong = "has two images";
-      if (data.empty()) sample.wrong = "the image has no bytes";
-      sample.image = std::move(member);
-    } else if (ending == "cls") {
-      sample.label = parse_label(data.substr(0, 64));
-      if (!sample.label) sample.wrong = "its .cls is no whole number from 0 on";
-    } else if (ending == "json" && !sample.label) {
-      const Json json = Json::parse(data, nullptr, false);
-      if (!json.is_object() || !json.contains("label")) return;
-      const Json& label = json["label"];
-      if (label.is_number_unsigned() && label.get<std::uint64_t>() < (1ull << 62))
-        sample.label = label.get<std::int64_t>();
-      else
-        sample.wrong = "the label in its .json is no whole number from 0 on";
-    }
-  }
-
-  void finish(std::size_t shard, std::optional<Gathered>& sample) {
-    if (!sample) return;
-    if (!sample->image && !sample->label && sample->wrong.empty()) return;  // other files
+  void add(std::size_t shard, TarSample&& sample) {
     Entry entry;
     entry.shard = static_cast<std::uint32_t>(shard);
     entry.name = names_.size();
-    entry.name_size = static_cast<std::uint32_t>(sample->key.size());
-    names_ += sample->key;
-    if (sample->label) entry.label = *sample->label;
-    if (sample->image) {
-      entry.offset = sample->image->offset;
-      entry.size = sample->image->size;
-    } else {
-      sample->wrong = "has a label and no image";
-    }
+    entry.name_size = static_cast<std::uint32_t>(sample.key.size());
+    names_ += sample.key;
+    entry.label = sample.label;
+    entry.offset = sample.offset;
+    entry.size = sample.size;
+    if (!sample.person.empty()) entry.person = place_of_person(sample.person);
     entries_.push_back(entry);
-    if (!sample->wrong.empty())
-      damaged_.emplace_back(size() - 1, fmt::format("{}: {}.", where(size() - 1), sample->wrong));
-    sample.reset();
+    if (!sample.wrong.empty())
+      damaged_.emplace_back(size() - 1, fmt::format("{}: {}.", where(size() - 1), sample.wrong));
+  }
+
+  std::uint32_t place_of_person(const std::string& name) {
+    const auto [at, fresh] = places_.try_emplace(name, static_cast<std::uint32_t>(people_.size()));
+    if (fresh) people_.push_back(name);
+    return at->second;
   }
 
   // One name twice in a shard is damage; shards of their own numbering are told apart by theirs.
@@ -243,7 +194,10 @@ class TarArchive : public ImageArchive {
 
   fs::path path_;
   Shards shards_;
+  TarGrouping grouping_;
   std::string names_;
+  std::vector<std::string> people_{""};  // who are called by a name, from 1 on
+  std::unordered_map<std::string, std::uint32_t> places_;
   std::vector<Entry> entries_;
   std::vector<std::pair<std::int64_t, std::string>> damaged_;  // ascending
   bool repeated_ = false;
@@ -260,8 +214,8 @@ void expand_braces(const std::string& text, std::vector<fs::path>& out) {
   const std::string before = text.substr(0, open), inside = text.substr(open + 1, close - open - 1),
                     after = text.substr(close + 1);
   if (const std::size_t dots = inside.find(".."); dots != std::string::npos) {
-    const auto first = parse_label(inside.substr(0, dots)),
-               last = parse_label(inside.substr(dots + 2));
+    const auto first = whole_number(inside.substr(0, dots)),
+               last = whole_number(inside.substr(dots + 2));
     if (!first || !last || *last < *first ||
         *last - *first >= static_cast<std::int64_t>(kMostShards))
       fail(text, fmt::format("'{{{}}}' is no range of numbers", inside), "Expected {000..099}.");
@@ -286,7 +240,7 @@ bool is_tar_path(const fs::path& path) {
   return false;
 }
 
-std::shared_ptr<const ImageArchive> open_tar(const fs::path& path) {
+std::shared_ptr<const ImageArchive> open_tar(const fs::path& path, const ArchiveOptions& options) {
   std::vector<fs::path> shards;
   std::error_code error;
   if (fs::is_directory(path, error)) {
@@ -302,7 +256,7 @@ std::shared_ptr<const ImageArchive> open_tar(const fs::path& path) {
   } else {
     expand_braces(path.string(), shards);
   }
-  return std::make_shared<TarArchive>(path, std::move(shards));
+  return std::make_shared<TarArchive>(path, std::move(shards), options.label);
 }
 
 }  // namespace
@@ -310,7 +264,7 @@ std::shared_ptr<const ImageArchive> open_tar(const fs::path& path) {
 ImageArchiveFormat tar_archive() {
   return {"tar",
           "webdataset's .tar and .tar.gz, a folder of them, or a pattern: shards-{000..099}.tar",
-          is_tar_path, open_tar};
+          is_tar_path, open_tar, true};
 }
 
 }  // namespace facebench

@@ -3,6 +3,7 @@
 // is TensorFlow's, tensorflow/core/lib/io/record_writer.h.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,8 +13,10 @@
 #include <unordered_map>
 
 #include "facebench/archives/internal/formats.h"
+#include "facebench/archives/internal/label_text.h"
 #include "facebench/archives/internal/protobuf.h"
 #include "facebench/core/error.h"
+#include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/internal/memory_number.h"
 #include "facebench/io/text.h"
@@ -23,6 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kNamedFeatures = 20;
 constexpr std::uint64_t kFrame = 16;  // u64 length, u32 sum of it, the data, u32 sum of them
 
 // CRC-32C (Castagnoli), bit-reversed polynomial 0x82f63b78, eight bytes at a time.
@@ -63,8 +67,8 @@ std::uint32_t masked_sum(std::string_view data) {
 
 class TfRecordArchive : public ImageArchive {
  public:
-  // `path` is a list or a file of records.
-  explicit TfRecordArchive(const fs::path& path) : path_(path) {
+  // `path` is a list or a file of records; `label` is the feature that says who it is.
+  TfRecordArchive(const fs::path& path, std::string label) : path_(path), label_(std::move(label)) {
     if (has_ending(path, ".index") || has_ending(path, ".txt"))
       read_list();
     else
@@ -76,9 +80,16 @@ class TfRecordArchive : public ImageArchive {
   std::int64_t size() const override { return static_cast<std::int64_t>(entries_.size()); }
   std::string name(std::int64_t i) const override {
     const Entry& entry = at(i);
-    if (entry.name_size > 0) return entry_name(label(i), name_of(entry));
-    return entry_name(
-        label(i), fmt::format("{}-{}", shards_[entry.shard].path.stem().string(), entry.offset));
+    const Example of = example(i);
+    const std::string key =
+        entry.name_size > 0
+            ? std::string(name_of(entry))
+            : fmt::format("{}-{}", shards_[entry.shard].path.stem().string(), entry.offset);
+    return of.label < 0 ? entry_name(of.person, key) : entry_name(of.label, key);
+  }
+  std::string person(std::int64_t i) const override {
+    const Example of = example(i);
+    return of.person.empty() && of.label >= 0 ? fmt::format("{}", of.label) : of.person;
   }
   std::int64_t label(std::int64_t i) const override { return example(i).label; }
   std::string read(std::int64_t i) const override {
@@ -109,6 +120,9 @@ class TfRecordArchive : public ImageArchive {
   struct Example {
     std::string_view image;
     std::int64_t label = -1;
+    std::string person;                      // who is called by a name
+    std::string wrong;                       // with its label; empty: nothing is
+    std::vector<std::string_view> features;  // all that are there
   };
 
   const Entry& at(std::int64_t i) const {
@@ -174,12 +188,23 @@ class TfRecordArchive : public ImageArchive {
       fail(where, fmt::format("{} is not there", beside.string()),
            "The list and its .tfrecord files lie in one folder.");
     const fs::path& path = fs::exists(beside, ignored) ? beside : below;
-    shards_.push_back({path, MappedFile(path)});
+    add_shard(path);
+  }
+
+  void add_shard(const fs::path& path) {
+    MappedFile file(path);
+    const auto bytes = file.bytes();
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    // A record may be as long as gzip's magic number says; its sum tells them apart.
+    if (all.size() > kFrame && all.starts_with("\x1f\x8b\x08") &&
+        number_at<std::uint32_t>(all.data() + 8) != masked_sum(all.substr(0, 8)))
+      fail(path.string(), "is compressed by gzip", "Decompress it first: gunzip.");
+    shards_.push_back({path, std::move(file)});
   }
 
   // A file of records without a list: in its order, as far as it is whole.
   void scan() {
-    shards_.push_back({path_, MappedFile(path_)});
+    add_shard(path_);
     const std::uint64_t size = shards_[0].file.bytes().size();
     for (std::uint64_t offset = 0; offset < size;) {
       entries_.push_back({.offset = offset});
@@ -229,12 +254,13 @@ class TfRecordArchive : public ImageArchive {
     return all.substr(entry.offset + 12, length);
   }
 
-  // tf.train.Example with the bytes `image` (or image_raw), and a whole number `label` where the
-  // list has none.
+  // tf.train.Example with the bytes `image` (TFace; or image_raw, or TensorFlow's image/encoded),
+  // and where the list has none, the label: the feature that was asked for, else `label` or
+  // image/class/label, with the name image/class/text.
   Example example(std::int64_t i) const {
     using Wire = ProtobufFields::Wire;
     Example example;
-    example.label = at(i).label;
+    if (label_.empty()) example.label = at(i).label;
     bool damaged = false;
     ProtobufFields message(record(i));
     while (message.next()) {
@@ -246,10 +272,20 @@ class TfRecordArchive : public ImageArchive {
     }
     if (damaged || message.damaged())
       fail(where(i), "is no tf.train.Example", "The record is damaged, or of another kind.");
+    const std::string features = printable(fmt::format("{}", fmt::join(example.features, ", ")));
     if (example.image.empty())
-      fail(where(i), "has no feature 'image' with bytes", "TFace keeps the encoded image there.");
-    if (example.label < 0 && at(i).name_size == 0)
-      fail(where(i), "has no label from 0 on", "Give TFace's list, NAME.txt or NAME.index.");
+      fail(where(i), "has no feature 'image' or 'image/encoded' with bytes",
+           fmt::format("Its features are {}.", features));
+    if (!example.wrong.empty()) fail(where(i), example.wrong);
+    const bool nobody = example.label < 0 && example.person.empty();
+    if (nobody && !label_.empty())
+      fail(where(i), fmt::format("has no label '{}'", printable(label_)),
+           fmt::format("Its features are {}.", features));
+    if (nobody && at(i).name_size == 0)
+      fail(where(i), "has no label from 0 on",
+           fmt::format("Give TFace's list, NAME.txt or NAME.index, or name the feature that says "
+                       "who it is (--label NAME): {}.",
+                       features));
     return example;
   }
 
@@ -262,19 +298,37 @@ class TfRecordArchive : public ImageArchive {
       if (pair.is(2, Wire::bytes)) value = pair.bytes();
     }
     damaged = damaged || pair.damaged();
-    const bool image = key == "image" || key == "image_raw";
-    if (!image && (key != "label" || example.label >= 0)) return;
+    if (example.features.size() < kNamedFeatures) example.features.push_back(key);
+    const bool image = key == "image" || key == "image_raw" || key == "image/encoded";
+    const bool text = label_.empty() && key == "image/class/text";
+    const bool label =
+        label_.empty() ? key == "label" || key == "image/class/label" : key == label_;
+    if (!image && !text && (!label || (label_.empty() && at(i).label >= 0))) return;
     ProtobufFields kinds(value);
     while (kinds.next()) {
       if (kinds.wire() != Wire::bytes) continue;
       ProtobufFields list(kinds.bytes());
       while (list.next()) {
-        if (image && kinds.number() == 1 && list.is(1, Wire::bytes)) example.image = list.bytes();
-        if (!image && kinds.number() == 3) take_label(list, example, i);
+        const bool bytes = kinds.number() == 1 && list.is(1, Wire::bytes);
+        if (image && bytes) example.image = list.bytes();
+        if (text && bytes)
+          if (const auto name = parse_label_text(list.bytes())) example.person = name->person;
+        if (label && bytes) take_text(list.bytes(), example);
+        if (label && kinds.number() == 3) take_label(list, example, i);
       }
       damaged = damaged || list.damaged();
     }
     damaged = damaged || kinds.damaged();
+  }
+
+  static void take_text(std::string_view text, Example& example) {
+    const auto label = parse_label_text(text);
+    if (!label) {
+      example.wrong = "the label is no whole number from 0 on and no name";
+      return;
+    }
+    example.label = label->label;
+    example.person = label->person;
   }
 
   // Whole numbers stand one after the other, or packed into bytes.
@@ -292,6 +346,7 @@ class TfRecordArchive : public ImageArchive {
   }
 
   fs::path path_;
+  std::string label_;
   std::vector<Shard> shards_;
   std::string names_;
   std::vector<Entry> entries_;
@@ -318,15 +373,18 @@ bool is_tfrecord(const fs::path& path) {
   return list_of_folder(path).has_value();
 }
 
-std::shared_ptr<const ImageArchive> open_tfrecord(const fs::path& path) {
-  return std::make_shared<TfRecordArchive>(list_of_folder(path).value_or(path));
+std::shared_ptr<const ImageArchive> open_tfrecord(const fs::path& path,
+                                                  const ArchiveOptions& options) {
+  return std::make_shared<TfRecordArchive>(list_of_folder(path).value_or(path), options.label);
 }
 
 }  // namespace
 
 ImageArchiveFormat tfrecord_archive() {
-  return {"tfrecord", "TFace's TFRecord files by their list .index (or .txt), or one .tfrecord",
-          is_tfrecord, open_tfrecord};
+  return {
+      "tfrecord",
+      "TFace's TFRecord files by their list .index (or .txt), or one .tfrecord, TensorFlow's too",
+      is_tfrecord, open_tfrecord, true};
 }
 
 }  // namespace facebench

@@ -15,7 +15,9 @@
 namespace facebench {
 namespace {
 
-Crop rejected(std::string reason) { return {SampleStatus::rejected, std::move(reason), {}}; }
+Crop rejected(std::string reason) {
+  return {SampleStatus::rejected, std::move(reason), {}, LandmarkDoubt::none};
+}
 
 bool finite(const Face& face, bool landmarks) {
   if (!landmarks)
@@ -54,7 +56,8 @@ Crop crop_box(const Image& image, const Face& face, const CropEntry& entry,
   return {SampleStatus::ok,
           {},
           resize(cut(image, w->x0, w->y0, w->x1, w->y1), static_cast<int>(*resolved.width),
-                 static_cast<int>(*resolved.height), parse_interpolation(*resolved.interpolation))};
+                 static_cast<int>(*resolved.height), parse_interpolation(*resolved.interpolation)),
+          LandmarkDoubt::none};
 }
 
 Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, int width,
@@ -75,9 +78,10 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
   } catch (const std::invalid_argument&) {
     return rejected("the landmarks lie on one point");
   }
+  const LandmarkDoubt doubt = doubt_of_landmarks(face, entry.landmarks);
   if (entry.kind == LandmarkKind::eye_corners)
-    return {SampleStatus::ok, {}, dlib_chip(image, face.landmarks, target, width, height)};
-  return {SampleStatus::ok, {}, warp_affine(image, m, width, height, border)};
+    return {SampleStatus::ok, {}, dlib_chip(image, face.landmarks, target, width, height), doubt};
+  return {SampleStatus::ok, {}, warp_affine(image, m, width, height, border), doubt};
 }
 
 }  // namespace

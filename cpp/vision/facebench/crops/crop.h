@@ -8,6 +8,7 @@
 
 #include "facebench/core/options_fwd.h"
 #include "facebench/core/registry.h"
+#include "facebench/crops/landmark_check.h"
 #include "facebench/detection/face.h"
 #include "facebench/images/image.h"
 #include "facebench/images/warp.h"
@@ -78,9 +79,10 @@ std::optional<CropWindow> crop_window(int width, int height, const Face& face,
 
 // A crop, or the reason why there is none.
 struct Crop {
-  SampleStatus status = SampleStatus::ok;  // ok or rejected
-  std::string reason;                      // empty where ok
-  Image image;                             // empty where rejected
+  SampleStatus status = SampleStatus::ok;     // ok or rejected
+  std::string reason;                         // empty where ok
+  Image image;                                // empty where rejected
+  LandmarkDoubt doubt = LandmarkDoubt::none;  // of the landmarks that an aligned crop was made by
 };
 
 // Cuts one face out, in the image's own colour order. A face that cannot be cut (no landmarks where

@@ -1,74 +1,118 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 
 #include "facebench/archives/archive.h"
 #include "facebench/core/error.h"
+#include "facebench/core/natural_order.h"
+#include "facebench/core/utf8.h"
 #include "facebench/datasets/dataset.h"
 
 namespace facebench {
 namespace {
 
-// Persons in the order in which they come; by name.
-std::int32_t person_number(std::unordered_map<std::string, std::int32_t>& numbers, Dataset& dataset,
-                           const std::string& person) {
-  const auto [at, fresh] =
-      numbers.emplace(person, static_cast<std::int32_t>(dataset.label_names.size()));
-  if (fresh) dataset.label_names.push_back(person);
-  return at->second;
-}
+// What an archive says of an entry's person.
+struct Whose {
+  std::int64_t label = -1;
+  std::string person;
+};
 
-// Persons by their labels, ascending.
-void number_labels(Dataset& dataset, const std::vector<std::int64_t>& labels) {
+// Persons by their labels, ascending, called by the names that go with them.
+void number_labels(Dataset& dataset, const std::vector<Whose>& whose) {
   std::map<std::int64_t, std::int32_t> numbers;
-  for (const std::int64_t label : labels) numbers[label] = 0;
+  std::map<std::int64_t, std::string> names;
+  std::map<std::string, std::int64_t> labels;
+  std::string clash;
+  for (const Whose& one : whose) {
+    numbers[one.label] = 0;
+    const std::string& name = names.emplace(one.label, one.person).first->second;
+    const std::int64_t label = labels.emplace(one.person, one.label).first->second;
+    if (!clash.empty()) continue;
+    if (name != one.person)
+      clash = fmt::format("label {} is '{}' and '{}'", one.label, printable(name),
+                          printable(one.person));
+    else if (label != one.label)
+      clash = fmt::format("'{}' is label {} and {}", printable(name), label, one.label);
+  }
   for (auto& [label, number] : numbers) {
     number = static_cast<std::int32_t>(dataset.label_names.size());
-    dataset.label_names.push_back(fmt::format("{}", label));
+    dataset.label_names.push_back(clash.empty() ? names[label] : fmt::format("{}", label));
   }
-  for (std::size_t i = 0; i < labels.size(); ++i) dataset.samples[i].label = numbers[labels[i]];
+  if (!clash.empty())
+    dataset.notes.push_back(fmt::format(
+        "Names and labels do not fit together ({}): people are told by their labels.", clash));
+  for (std::size_t i = 0; i < whose.size(); ++i) dataset.samples[i].label = numbers[whose[i].label];
 }
 
-// Persons by the folders in the names.
-void number_folders(Dataset& dataset) {
+// Persons by what each is called: in the order in which they come, or (`sorted`) in natural order.
+void number_names(Dataset& dataset, const std::vector<Whose>& whose, bool sorted) {
   std::unordered_map<std::string, std::int32_t> numbers;
-  for (Sample& sample : dataset.samples) {
-    const std::size_t slash = sample.id.rfind('/');
-    sample.label = person_number(
-        numbers, dataset, slash == std::string::npos ? sample.id : sample.id.substr(0, slash));
+  for (const Whose& one : whose)
+    if (numbers.emplace(one.person, 0).second) dataset.label_names.push_back(one.person);
+  if (sorted) std::ranges::sort(dataset.label_names, natural_less);
+  for (std::size_t i = 0; i < dataset.label_names.size(); ++i)
+    numbers[dataset.label_names[i]] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < whose.size(); ++i)
+    dataset.samples[i].label = numbers[whose[i].person];
+}
+
+// Of entries without a label the person is the folder in the name, else the entry itself.
+void take_folders(Dataset& dataset, std::vector<Whose>& whose, const ImageArchive& archive) {
+  for (std::size_t i = 0; i < whose.size(); ++i) {
+    if (!whose[i].person.empty()) continue;
+    const std::string& id = dataset.samples[i].id;
+    const std::size_t slash = id.rfind('/');
+    whose[i].person = id.substr(0, slash);
+    dataset.unlabelled += slash == std::string::npos;
   }
+  if (dataset.unlabelled == 0) return;
+  const std::string places = archive.label_places();
+  dataset.notes.push_back(fmt::format(
+      "No label: {} of {} images count as a person each. {}", dataset.unlabelled, whose.size(),
+      places.empty() ? "The archive does not say who they are."
+                     : fmt::format("Name what says who it is (--label NAME): {}.", places)));
+}
+
+Json given_options(const ArchiveOptions& options) {
+  Json given;
+  if (!options.label.empty()) given["label"] = options.label;
+  if (!options.split.empty()) given["split"] = options.split;
+  return given;
 }
 
 }  // namespace
 
 Dataset read_archive(const std::filesystem::path& path, std::int64_t skip_damaged,
-                     std::string_view format) {
-  const auto archive =
-      format.empty() ? open_image_archive(path) : image_archives().at(format).open(path);
+                     std::string_view format, const ArchiveOptions& options) {
+  const auto archive = open_image_archive(path, options, format);
   Dataset dataset;
   dataset.name = format.empty() ? find_image_archive(path)->name : std::string(format);
   dataset.root = path;
   dataset.notes = archive->notes();
+  dataset.archive = given_options(options);
   dataset.samples.reserve(static_cast<std::size_t>(archive->size()));
-  std::vector<std::int64_t> labels;
-  bool labelled = true;
+  std::vector<Whose> whose;
   for (std::int64_t i = 0; i < archive->size(); ++i) {
     try {
-      const std::int64_t label = archive->label(i);
+      Whose one{archive->label(i), archive->person(i)};
       dataset.samples.push_back({archive->name(i), {path, archive, i}, 0});
-      labels.push_back(label);
-      labelled = labelled && label >= 0;
+      whose.push_back(std::move(one));
     } catch (const Error& e) {
       if (static_cast<std::int64_t>(dataset.damaged.size()) >= skip_damaged) throw;
       dataset.damaged.emplace_back(e.what());
     }
   }
   if (dataset.samples.empty()) fail(path.string(), "holds no image");
-  if (labelled)
-    number_labels(dataset, labels);
-  else
-    number_folders(dataset);
+  if (std::ranges::all_of(whose, [](const Whose& one) { return one.label >= 0; })) {
+    number_labels(dataset, whose);
+  } else {
+    const bool named =
+        std::ranges::none_of(whose, [](const Whose& one) { return one.person.empty(); });
+    take_folders(dataset, whose, *archive);
+    number_names(dataset, whose, named);
+  }
   return dataset;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/core/natural_order.h"
+#include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/image_files.h"
 #include "facebench/io/presence.h"
@@ -30,13 +32,15 @@ void require_folder(const fs::path& root) {
 Dataset read_people(std::string name, const fs::path& root) {
   require_folder(root);
   Dataset dataset{std::move(name), root, {}, {}};
-  for (const fs::path& person : list_folder(root)) {
+  std::vector<fs::path> litter;
+  for (const fs::path& person : list_folder(root, &litter)) {
     if (!is_folder(person)) {
       if (has_image_ending(person))
         dataset.passed_over.push_back(printable(person.filename().string()));
       continue;
     }
-    const auto [images, others] = list_images(person);
+    const auto [images, others, litter_below] = list_images(person);
+    for (const fs::path& one : litter_below) litter.push_back(person / one);
     for (const fs::path& other : others)
       dataset.passed_over.push_back(printable((person.filename() / other).generic_string()));
     if (images.empty()) continue;
@@ -49,22 +53,71 @@ Dataset read_people(std::string name, const fs::path& root) {
   if (dataset.samples.empty())
     fail(root.string(), "no folder with images",
          "Expected one folder for each person, with " + known_image_formats() + " files in it.");
+  for (fs::path& path : litter) path = path.lexically_relative(root);
+  if (std::string note = litter_note(litter); !note.empty())
+    dataset.notes.push_back(std::move(note));
   return dataset;
+}
+
+bool is_below(const Sample& sample) {
+  return std::count(sample.id.begin(), sample.id.end(), '/') > 1;
 }
 
 // Whether the only person of a set has folders below, which may be the people.
 bool one_person_of_folders(const Dataset& dataset) {
-  const auto is_below = [](const Sample& sample) {
-    return std::count(sample.id.begin(), sample.id.end(), '/') > 1;
-  };
   return dataset.label_names.size() == 1 &&
          std::any_of(dataset.samples.begin(), dataset.samples.end(), is_below);
+}
+
+// Whether a folder is called as the splits of data sets are.
+bool is_split_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 11> names{
+      "train", "training", "val",  "valid",    "validation", "dev",
+      "test",  "testing",  "eval", "trainval", "holdout"};
+  return std::ranges::find(names, lower_ascii(name)) != names.end();
+}
+
+// Somebody may be called Val; two folders of such names that hold folders, or nothing but such
+// names, are a data set in parts. One that holds folders beside people is said, since a person's
+// folder may hold some.
+void look_for_splits(Dataset& dataset) {
+  std::vector<bool> holds_folders(dataset.label_names.size());
+  for (const Sample& sample : dataset.samples)
+    if (is_below(sample)) holds_folders[static_cast<std::size_t>(sample.label)] = true;
+  std::string splits;
+  std::size_t named = 0, of_folders = 0;
+  for (std::size_t i = 0; i < holds_folders.size(); ++i) {
+    if (!is_split_name(dataset.label_names[i])) continue;
+    ++named;
+    of_folders += holds_folders[i];
+    if (holds_folders[i])
+      splits += (splits.empty() ? "" : ", ") + printable(dataset.label_names[i]);
+  }
+  if (of_folders > 1 || (named == holds_folders.size() && (named > 1 || of_folders == 1))) {
+    splits.clear();
+    for (const std::string& name : dataset.label_names)
+      if (is_split_name(name)) splits += (splits.empty() ? "" : ", ") + printable(name);
+    fail(dataset.root.string(),
+         fmt::format("{}: folders called as the splits of a data set are, not as people", splits),
+         "Give one of them, in which each person has a folder.");
+  }
+  if (of_folders == 1)
+    dataset.notes.push_back(fmt::format(
+        "'{}' counts as a person, and its folder holds folders. If it is a split of the data set, "
+        "give it alone, or move it away.",
+        splits));
 }
 
 }  // namespace
 
 Dataset read_image_folder(const fs::path& root) {
   Dataset dataset = read_people("folder", root);
+  if (dataset.label_names.size() == 1 && dataset.label_names[0] == "images" &&
+      std::all_of(dataset.samples.begin(), dataset.samples.end(), is_below)) {
+    dataset = read_people("folder", root / "images");
+    dataset.notes.emplace_back("The people are the folders in 'images'.");
+  }
+  look_for_splits(dataset);
   if (one_person_of_folders(dataset))
     dataset.notes.push_back(fmt::format(
         "All {} images count as one person, '{}', whose folder holds folders. If these are the "
@@ -126,23 +179,33 @@ const Table<DatasetReader>& dataset_readers() {
   static const Table<DatasetReader> table("data set", [] {
     std::vector<DatasetReader> rows = {
         {"lfw", "Labeled Faces in the Wild and sets in its layout: NAME/NAME_0001.jpg",
-         [](const fs::path& root, std::int64_t) { return read_lfw_folder(root); }},
+         [](const fs::path& root, std::int64_t, const ArchiveOptions&) {
+           return read_lfw_folder(root);
+         }},
         {"folder", "any images, one folder for each person",
-         [](const fs::path& root, std::int64_t) { return read_image_folder(root); }}};
+         [](const fs::path& root, std::int64_t, const ArchiveOptions&) {
+           return read_image_folder(root);
+         }}};
     for (const ImageArchiveFormat& format : image_archives().entries())
       rows.push_back({format.name, format.doc,
-                      [name = format.name](const fs::path& root, std::int64_t skip_damaged) {
-                        return read_archive(root, skip_damaged, name);
+                      [name = format.name](const fs::path& root, std::int64_t skip_damaged,
+                                           const ArchiveOptions& options) {
+                        return read_archive(root, skip_damaged, name, options);
                       }});
     return rows;
   }());
   return table;
 }
 
-Dataset read_dataset(std::string_view name, const fs::path& root, std::int64_t skip_damaged) {
+Dataset read_dataset(std::string_view name, const fs::path& root, std::int64_t skip_damaged,
+                     const ArchiveOptions& options) {
   if (skip_damaged < 0)
     throw std::invalid_argument("the number of damaged entries to skip is below 0");
-  return dataset_readers().at(name).read(root, skip_damaged);
+  const DatasetReader& reader = dataset_readers().at(name);
+  if (!(options.label.empty() && options.split.empty()) && !image_archives().find(name))
+    throw std::invalid_argument(
+        fmt::format("label and split are of archives, and '{}' is a folder of people", name));
+  return reader.read(root, skip_damaged, options);
 }
 
 }  // namespace facebench

@@ -29,6 +29,8 @@ struct Dataset {
   Json excluded;                         // what was left out of it (exclusion.h); null = nothing
   std::vector<std::string> damaged;      // entries of an archive left out, a sentence each
   std::vector<std::string> notes;        // what is odd about it, a sentence each
+  std::int64_t unlabelled = 0;  // images of an archive without a label, each a person of its own
+  Json archive;                 // of ArchiveOptions those that were given; null = none
   // Of a folder: what is no image that is read (WebP, BMP, lists), and images outside of the
   // people's folders.
   std::vector<std::string> passed_over;
@@ -39,10 +41,12 @@ struct Dataset {
 // image, or an image file is not named after its folder.
 Dataset read_lfw_folder(const std::filesystem::path& root);
 
-// One folder for each person with any images in it (image_file_formats(), told by extension, else by
-// the first bytes); folders inside of a person's folder belong to the person. Other files are
-// passed over, and listed. People and images in natural order (2 before 10). Throws Error where
-// there is no image.
+// One folder for each person with any images in it (image_file_formats(), told by extension, else
+// by the first bytes); folders inside of a person's folder belong to the person. Other files are
+// passed over, and listed; litter (is_litter) is counted in a note. Where `images` is the only
+// folder with images and holds folders, these are the people, and a note says so. People and images
+// in natural order (2 before 10). Throws Error where there is no image, and where the folders are
+// the splits of a data set (train, val, test) with people below.
 Dataset read_image_folder(const std::filesystem::path& root);
 
 // The named samples in the given order, each once (the first mention counts). Names match ids
@@ -53,24 +57,28 @@ Dataset select_samples(const Dataset& dataset, std::span<const std::string> name
                        bool by_stem = false);
 
 // The images of an archive (io/archive.h), by its ending and first bytes or by the named format;
-// people are the labels in ascending order, called by their numbers. Without labels each image's
-// person is the folder in its name, else the image itself. Up to `skip_damaged` entries that are
-// damaged are left out and listed in Dataset::damaged. Throws Error for one more, for a file that
-// is no such archive, and where no image is left.
+// people are the labels in ascending order, called by their names or numbers; names without numbers
+// are in natural order. Without labels each image's person is the folder in its name, else the
+// image itself, which is counted in Dataset::unlabelled and said in a note. Up to `skip_damaged`
+// entries that are damaged are left out and listed in Dataset::damaged. Throws Error for one more,
+// for a file that is no such archive, and where no image is left.
 Dataset read_archive(const std::filesystem::path& path, std::int64_t skip_damaged = 0,
-                     std::string_view format = {});
+                     std::string_view format = {}, const ArchiveOptions& options = {});
 
 struct DatasetReader {
   std::string name;
   std::string doc;
-  // `skip_damaged` is of archives; a file that cannot be read is found where it is opened.
-  std::function<Dataset(const std::filesystem::path& root, std::int64_t skip_damaged)> read;
+  // `skip_damaged` and `options` are of archives; a file that cannot be read is found where it is
+  // opened.
+  std::function<Dataset(const std::filesystem::path& root, std::int64_t skip_damaged,
+                        const ArchiveOptions& options)>
+      read;
 };
 // lfw, folder, and every format of image_archives().
 const Table<DatasetReader>& dataset_readers();
 // Throws std::invalid_argument for an unknown name (did you mean) and a negative number, Error as
 // the reader does.
 Dataset read_dataset(std::string_view name, const std::filesystem::path& root,
-                     std::int64_t skip_damaged = 0);
+                     std::int64_t skip_damaged = 0, const ArchiveOptions& options = {});
 
 }  // namespace facebench

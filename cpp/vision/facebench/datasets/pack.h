@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,6 +67,15 @@ struct TaggedImages {
 // A sentence with the counts and the option that turns them, where they were not turned and there
 // are some; else empty.
 std::string tagged_warning(const TaggedImages& tagged);
+// Faces that were aligned by landmarks that do not lie as those of a face do (LandmarkDoubt).
+struct DoubtfulLandmarks {
+  std::int64_t faces = 0;                      // that were cut out by landmarks
+  std::map<std::string, std::int64_t> causes;  // landmark_doubt_text() -> number of faces
+  std::vector<std::string> names;              // in the order of the samples
+};
+// A sentence with the counts and the likely causes, where more than one face in a hundred is
+// doubtful; else empty.
+std::string doubtful_landmarks_warning(const DoubtfulLandmarks& doubtful);
 
 struct PackSummary {
   std::filesystem::path path;
@@ -79,6 +89,7 @@ struct PackSummary {
   OutsideFaces outside;
   CropSizedImages crop_sized;
   TaggedImages tagged;
+  DoubtfulLandmarks doubtful_landmarks;
   // SHA-256 over "HASH  ID\n" of every sample in order, HASH that of the file's bytes (64 zeros for
   // a missing one): what `sha256sum` prints for the same files.
   std::string tree_sha256;
@@ -95,7 +106,7 @@ struct PackSummary {
 //   /file_sha256 uint8   (N, 32)      of the file's bytes; zeros where it is missing
 //   /manifest    JSON: everything that decides the content, counts, failures with their reasons,
 //                faces outside of their images, images that seem to be crops already or
-//                ask to be turned
+//                ask to be turned, landmarks that are not those of a face
 // Without a detector (null) the whole image is resized to the crop's size and `selection` is not
 // used: for sets that are cropped already.
 // A sample that fails is a row with its status and zeros. The bytes of the file are the same for

@@ -35,6 +35,7 @@ struct Row {
   bool box_outside = false, landmarks_outside = false;
   bool searched = false, crop_sized = false;  // for a face; of the crop's own size
   bool decoded = false, tagged = false;       // its Exif tag asks for it to be turned
+  LandmarkDoubt doubt = LandmarkDoubt::none;
   Image image;
 };
 
@@ -126,6 +127,7 @@ class Cutter {
     row.face = faces[*chosen];
     row.box_outside = leaves(row.face.box, image);
     row.landmarks_outside = row.face.has_landmarks && leaves(row.face.landmarks, image);
+    row.doubt = crop.doubt;
     row.image = std::move(crop.image);
     return row;
   }
@@ -150,6 +152,7 @@ struct Columns {
         crop_sized(n),
         decoded(n),
         tagged(n),
+        doubt(n),
         box(4 * n),
         landmarks(10 * n),
         sha256(n),
@@ -164,6 +167,7 @@ struct Columns {
     crop_sized[i] = row.crop_sized;
     decoded[i] = row.decoded;
     tagged[i] = row.tagged;
+    doubt[i] = static_cast<std::uint8_t>(row.doubt);
     sha256[i] = row.sha256.empty() ? std::string(kNoFile) : row.sha256;
     const Box& b = row.face.box;
     std::copy_n(std::array{b.x0, b.y0, b.x1, b.y1}.begin(), 4, box.begin() + 4 * i);
@@ -176,7 +180,7 @@ struct Columns {
   std::vector<std::string> name;
   std::vector<std::int32_t> label;
   std::vector<std::uint8_t> status, box_outside, landmarks_outside, searched, crop_sized, decoded,
-      tagged;
+      tagged, doubt;  // LandmarkDoubt
   std::vector<float> box, landmarks;
   std::vector<std::string> sha256, reason;
 };
@@ -203,6 +207,18 @@ OutsideFaces outside_faces(const Columns& columns) {
   return outside;
 }
 
+DoubtfulLandmarks doubtful_landmarks(const Columns& columns) {
+  DoubtfulLandmarks doubtful;
+  for (std::size_t i = 0; i < columns.name.size(); ++i) {
+    doubtful.faces += sample_status_of(columns.status[i]) == SampleStatus::ok;
+    const auto doubt = static_cast<LandmarkDoubt>(columns.doubt[i]);
+    if (doubt == LandmarkDoubt::none) continue;
+    ++doubtful.causes[std::string(landmark_doubt_text(doubt))];
+    doubtful.names.push_back(columns.name[i]);
+  }
+  return doubtful;
+}
+
 PackSummary summarize(const Columns& columns) {
   PackSummary summary;
   summary.images = static_cast<std::int64_t>(columns.name.size());
@@ -213,6 +229,7 @@ PackSummary summarize(const Columns& columns) {
       summary.failures.push_back({columns.name[i], status, columns.reason[i]});
   }
   summary.outside = outside_faces(columns);
+  summary.doubtful_landmarks = doubtful_landmarks(columns);
   summary.crop_sized.images = std::ranges::count(columns.crop_sized, 1);
   summary.crop_sized.decoded = std::ranges::count(columns.searched, 1);
   summary.tagged.images = std::ranges::count(columns.tagged, 1);
@@ -261,21 +278,24 @@ PackSummary finish(H5Writer& writer, const std::filesystem::path& out, ImageShap
     manifest["crop_sized"] = {{"images", c.images}, {"decoded", c.decoded}};
   if (const TaggedImages& t = summary.tagged; t.images > 0)
     manifest["exif_tagged"] = {{"images", t.images}, {"decoded", t.decoded}};
+  if (const DoubtfulLandmarks& d = summary.doubtful_landmarks;
+      !doubtful_landmarks_warning(d).empty())
+    manifest["doubtful_landmarks"] = {{"causes", d.causes}, {"names", d.names}};
   writer.write_json("/manifest", manifest);
   writer.commit();
   return summary;
 }
 
 // A shard has what the pack of all is made of, beside what it is itself.
-constexpr const char* kFlags = "/shard_flags";  // uint8 (N, 6), the six columns
+constexpr const char* kFlags = "/shard_flags";  // uint8 (N, 7), the seven columns
 
 void write_flags(H5Writer& writer, const Columns& columns) {
   std::vector<std::uint8_t> flags;
   for (std::size_t i = 0; i < columns.name.size(); ++i)
     flags.insert(flags.end(),
                  {columns.box_outside[i], columns.landmarks_outside[i], columns.searched[i],
-                  columns.crop_sized[i], columns.decoded[i], columns.tagged[i]});
-  writer.write<std::uint8_t>(kFlags, flags, {static_cast<std::int64_t>(columns.name.size()), 6});
+                  columns.crop_sized[i], columns.decoded[i], columns.tagged[i], columns.doubt[i]});
+  writer.write<std::uint8_t>(kFlags, flags, {static_cast<std::int64_t>(columns.name.size()), 7});
 }
 
 PackSummary write_pack(const Dataset& dataset, const Detector* detector, std::string_view selection,
@@ -345,6 +365,8 @@ PackSummary write_pack(const Dataset& dataset, const Detector* detector, std::st
       {"image", {{"height", shape.height}, {"width", shape.width}}}};
   if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
   if (!dataset.damaged.empty()) manifest["damaged"] = dataset.damaged;
+  if (!dataset.archive.is_null()) manifest["archive"] = dataset.archive;
+  if (dataset.unlabelled > 0) manifest["unlabelled"] = dataset.unlabelled;
   if (shard) {
     manifest["shard"] = {
         {"number", shard->number}, {"count", shard->count}, {"first", first}, {"of", all}};
@@ -377,8 +399,8 @@ ShardPlace place_of(const Pack& pack) {
 // How the images of a shard were made, as the manifest of all says it.
 Json manifest_of_all(const Pack& pack) {
   Json manifest = pack.manifest();
-  for (const char* own :
-       {"shard", "counts", "failures", "tree_sha256", "outside", "crop_sized", "exif_tagged"})
+  for (const char* own : {"shard", "counts", "failures", "tree_sha256", "outside", "crop_sized",
+                          "exif_tagged", "doubtful_landmarks"})
     manifest.erase(own);
   manifest["dataset"]["images"] = place_of(pack).of;
   return manifest;
@@ -396,7 +418,7 @@ void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
       reasons.push_back(failure["reason"].get<std::string>());
   const auto failed = static_cast<std::size_t>(
       std::ranges::count_if(pack.statuses(), [](std::uint8_t status) { return status != 0; }));
-  if (flags.size() != 6 * n || hashes.size() != 32 * n || reasons.size() != failed)
+  if (flags.size() != 7 * n || hashes.size() != 32 * n || reasons.size() != failed)
     fail(pack.path().string(), "the columns of the shard do not fit together",
          "Make the shard again.");
   std::ranges::copy(pack.names(), columns.name.begin() + first);
@@ -406,12 +428,13 @@ void take_columns(const Pack& pack, std::size_t first, Columns& columns) {
   std::ranges::copy(pack.all_landmarks(), columns.landmarks.begin() + 10 * first);
   for (std::size_t i = 0, failure = 0; i < n; ++i) {
     const std::size_t row = first + i;
-    columns.box_outside[row] = flags[6 * i];
-    columns.landmarks_outside[row] = flags[6 * i + 1];
-    columns.searched[row] = flags[6 * i + 2];
-    columns.crop_sized[row] = flags[6 * i + 3];
-    columns.decoded[row] = flags[6 * i + 4];
-    columns.tagged[row] = flags[6 * i + 5];
+    columns.box_outside[row] = flags[7 * i];
+    columns.landmarks_outside[row] = flags[7 * i + 1];
+    columns.searched[row] = flags[7 * i + 2];
+    columns.crop_sized[row] = flags[7 * i + 3];
+    columns.decoded[row] = flags[7 * i + 4];
+    columns.tagged[row] = flags[7 * i + 5];
+    columns.doubt[row] = flags[7 * i + 6];
     columns.sha256[row] =
         fmt::format("{:02x}", fmt::join(std::span(hashes).subspan(32 * i, 32), ""));
     if (columns.status[row] != 0) columns.reason[row] = reasons[failure++];
@@ -451,6 +474,18 @@ std::string tagged_warning(const TaggedImages& tagged) {
       "{} of {} images ask by their Exif tag to be turned, and were taken as they lie: no face is "
       "found in most pictures that lie on their side. --exif-orientation turns them.",
       tagged.images, tagged.decoded);
+}
+
+std::string doubtful_landmarks_warning(const DoubtfulLandmarks& d) {
+  if (static_cast<std::int64_t>(100 * d.names.size()) <= d.faces) return {};
+  std::string causes;
+  for (const auto& [cause, count] : d.causes)
+    causes += fmt::format("{}{} ({})", causes.empty() ? "" : "; ", cause, count);
+  return fmt::format(
+      "The landmarks of {} of {} faces do not lie as those of a face: {}. Their crops are turned "
+      "or "
+      "elsewhere; see them (facebench detect --draw), and put the columns right: {}.",
+      d.names.size(), d.faces, causes, first_names(d.names));
 }
 
 PackSummary pack_dataset(const Dataset& dataset, const Detector* detector,

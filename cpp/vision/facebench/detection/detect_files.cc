@@ -79,7 +79,7 @@ class Lister {
 
  private:
   void add(const fs::path& path, const ImageArchiveFormat& format) {
-    const auto archive = format.open(path);
+    const auto archive = format.open(path, {});
     const fs::path canonical = fs::weakly_canonical(path);
     for (std::int64_t i = 0; i < archive->size(); ++i) {
       if (i % 4096 == 0) job_.check();

@@ -10,6 +10,7 @@ void PackRequest::describe(OptionsBuilder<PackRequest>& o) {
   o.name("PackRequest", "From a data set to a pack.");
   o.fields_of(&PackRequest::preparation);
   o.fields_of(&PackRequest::pack);
+  o.fields_of(&PackRequest::archive);
   o.field("exclude", &PackRequest::exclude,
           "a list of people and samples to leave out (data overlap, inspect)");
   o.field("skip_damaged", &PackRequest::skip_damaged,
@@ -20,7 +21,7 @@ namespace {
 
 Dataset read_images(const PackRequest& request, std::string_view dataset,
                     const std::filesystem::path& root) {
-  Dataset images = read_dataset(dataset, root, request.skip_damaged);
+  Dataset images = read_dataset(dataset, root, request.skip_damaged, request.archive);
   if (!request.exclude.empty()) images = exclude(images, read_exclusion(request.exclude));
   return images;
 }

@@ -15,6 +15,7 @@ namespace facebench {
 struct PackRequest {
   PreparationOptions preparation;
   PackOptions pack;
+  ArchiveOptions archive;
   std::filesystem::path exclude;  // people and samples to leave out (io/exclusion.h)
   std::int64_t skip_damaged = 0;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -57,6 +58,15 @@ TaggedImages tagged_images(const Json& manifest) {
   const auto found = manifest.find("exif_tagged");
   if (found == manifest.end()) return {};
   return {found->at("images"), found->at("decoded"), manifest.at("decode").at("exif_orientation")};
+}
+
+// The landmarks that are not those of a face, as a pack's manifest has them.
+DoubtfulLandmarks doubtful_landmarks(const Json& manifest) {
+  const auto found = manifest.find("doubtful_landmarks");
+  if (found == manifest.end()) return {};
+  return {manifest.at("counts").at("ok"),
+          found->at("causes").get<std::map<std::string, std::int64_t>>(),
+          found->at("names").get<std::vector<std::string>>()};
 }
 
 // The manifest of the model's training, beside its file; null where none is there, or where it is
@@ -264,6 +274,9 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   if (std::string warning = crop_sized_warning(crop_sized_images(packed)); !warning.empty())
     result.warnings.push_back(std::move(warning));
   if (std::string warning = tagged_warning(tagged_images(packed)); !warning.empty())
+    result.warnings.push_back(std::move(warning));
+  if (std::string warning = doubtful_landmarks_warning(doubtful_landmarks(packed));
+      !warning.empty())
     result.warnings.push_back(std::move(warning));
   if (!model.info().file.empty())
     result.inputs.push_back({"model", model.info().file, model.info().sha256});

@@ -89,8 +89,9 @@ std::map<std::string, ParameterRule> TrainingLoop::rules() const {
 
 void TrainingLoop::save(const std::filesystem::path& model, const Json& trained_by) const {
   if (!trained_by.is_null())
-    learner_.network().set_training("", training_record(recipe_, data_.set, classes_, {},
-                                                        training_set_hash(data_.set), trained_by));
+    learner_.network().set_training(
+        "", training_record(recipe_, decodable_->set(), classes_, {},
+                            training_set_hash(decodable_->set()), trained_by));
   learner_.snapshot()->save(model);
 }
 

@@ -28,6 +28,21 @@ std::string hash_of_images(const Dataset& dataset) {
   return fmt::format("{} of {} images: {}", hashed, n, all.hex());
 }
 
+std::int64_t count_at(const Json& object, const char* pointer) {
+  const Json::json_pointer at(pointer);
+  return object.contains(at) && object[at].is_number_integer() ? object[at].get<std::int64_t>() : 0;
+}
+
+void refuse_unlabelled(const std::filesystem::path& path, std::int64_t unlabelled,
+                       std::int64_t images) {
+  if (unlabelled == 0) return;
+  fail(path.string(),
+       fmt::format("{} of {} images have no label: each would be trained as a person of its own",
+                   unlabelled, images),
+       "Name the column or key that says who it is: the option label (--label). 'data scan' names "
+       "those that are there.");
+}
+
 }  // namespace
 
 TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclusion) {
@@ -43,6 +58,7 @@ TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclu
   }
   // A pack made by hand may say less than ours do; what it does not say stays at its default.
   const Json& manifest = pack.manifest();
+  refuse_unlabelled(pack.path(), count_at(manifest, "/unlabelled"), pack.size());
   set.content_hash = text_at(manifest, "/tree_sha256");
   if (const std::string name = text_at(manifest, "/detector/detector"); !name.empty()) {
     set.preparation["detector"] = name;
@@ -72,18 +88,23 @@ TrainingSet training_set(const DecodedImages& images, const std::optional<Exclus
       if (excluded.out[i]) set.labels[i] = -1;
     set.excluded = excluded.json(*exclusion);
   }
+  refuse_unlabelled(dataset.root, dataset.unlabelled, images.size());
   set.content_hash = hash_of_images(dataset);
   return set;
 }
 
 OpenedTrainingSet open_training_set(const std::filesystem::path& path,
                                     const std::optional<Exclusion>& exclusion,
-                                    const std::optional<ImageShape>& shape) {
+                                    const std::optional<ImageShape>& shape,
+                                    const ArchiveOptions& options) {
   OpenedTrainingSet opened;
   const bool archive = find_image_archive(path) != nullptr;
+  if (!archive && !(options.label.empty() && options.split.empty()))
+    throw std::invalid_argument("label and split are of an archive: " + path.string() +
+                                " is a pack or a folder of people");
   if (archive || is_folder(path)) {
     auto images = std::make_unique<const DecodedImages>(
-        archive ? read_archive(path) : read_image_folder(path), shape);
+        archive ? read_archive(path, 0, {}, options) : read_image_folder(path), shape);
     opened.set = training_set(*images, exclusion);
     opened.images = std::move(images);
   } else {

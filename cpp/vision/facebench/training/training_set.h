@@ -34,7 +34,8 @@ struct TrainingSet {
 };
 
 // All of a pack, which must outlive the result; with a list, its people and images are not trained
-// on. Throws Error where nothing of the list is in the pack.
+// on. Throws Error where nothing of the list is in the pack, and where images have no label: each
+// would be trained as a person of its own.
 TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclusion = {});
 
 // What is trained on without a pack: the images of a data set, decoded on the fly; they must
@@ -48,10 +49,12 @@ struct OpenedTrainingSet {
   TrainingSet set;
 };
 // Opens a pack (.h5), an archive (io/archive.h) or a folder of people. Images that are decoded on
-// the fly have the size of the first one, unless `shape` names one. Throws Error as these do.
+// the fly have the size of the first one, unless `shape` names one. `options` are of an archive.
+// Throws Error as these do.
 OpenedTrainingSet open_training_set(const std::filesystem::path& path,
                                     const std::optional<Exclusion>& exclusion = {},
-                                    const std::optional<ImageShape>& shape = {});
+                                    const std::optional<ImageShape>& shape = {},
+                                    const ArchiveOptions& options = {});
 
 // The images to train on, with the labels numbered 0, 1, ... in the order of the persons' numbers.
 struct TrainingClasses {

@@ -83,6 +83,8 @@ def scan(
     root: common.Root,
     protocol: option("Also check every name in this protocol's lists.") = None,
     lists: common.Lists = None,
+    label: common.Label = "",
+    split: common.Split = "",
     setting: common.setting("NAME=VALUE of a check, e.g. decode=false.") = None,
     threads: common.Threads = 0,
 ):
@@ -92,7 +94,7 @@ def scan(
     listed: list[str] = []
     if protocol:
         listed = list(facebench.protocols.read_trials(protocol, root, lists).names)
-    images = datasets.read_dataset(dataset, root)
+    images = datasets.read_dataset(dataset, root, label=label, split=split)
     report = datasets.check_dataset(images, listed, options, threads)
     findings = [common.fields_of(f, "kind", "id", "detail") for f in report.findings]
     lines = [f"{root}: {report.images} images of {report.people} people, {len(findings)} findings"]
@@ -106,7 +108,7 @@ def scan(
     fields = {
         **common.fields_of(report, "images", "people", "listed", "tagged"),
         "findings": findings,
-        **common.fields_of(images, "passed_over", "notes"),
+        **common.fields_of(images, "unlabelled", "passed_over", "notes"),
     }
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if findings else 0)
 
@@ -119,15 +121,17 @@ def convert(
     source: argument("A .rec, .bin or .tar, a folder of them, or a folder of people.", Path),
     out: option("x.rec, x.bin, x.tar, shards-{000..}.tar, or x.h5 (a pack, nothing cut).", Path),
     skip_damaged: common.SkipDamaged = 0,
+    label: common.Label = "",
+    split: common.Split = "",
     threads: common.Threads = 0,
     **options,
 ):
     """Pass a data set on in another format. Image files unchanged, read back and compared."""
     datasets = facebench.datasets
     images = (
-        datasets.read_dataset("folder", source)
+        datasets.read_dataset("folder", source, label=label, split=split)
         if datasets.find_image_archive(source) is None and source.is_dir()
-        else datasets.read_archive(source, skip_damaged)
+        else datasets.read_archive(source, skip_damaged, label=label, split=split)
     )
     settings = datasets.ConvertOptions(**options)
     done = datasets.convert_dataset(images, out, settings, threads)

@@ -41,12 +41,13 @@ def pack(
         "outside": common.fields_of(summary.outside, "boxes", "landmarks", "names"),
         "crop_sized": summary.crop_sized.images,
         "tagged": summary.tagged.images,
+        "doubtful_landmarks": common.fields_of(summary.doubtful_landmarks, "causes", "names"),
         **common.fields_of(summary, "damaged", "passed_over", "notes"),
     }
     lines = [f"{summary.path}: {summary.images} images ({common.counts_text(summary.counts)})"]
     lines += [f"  {f['id']}: {f['status']}: {f['reason']}" for f in failures]
     lines += [f"  left out: {sentence}" for sentence in summary.damaged]
     lines += common.data_set_lines(summary)
-    warnings = (summary.outside.warning, summary.crop_sized.warning, summary.tagged.warning)
-    lines += [warning for warning in warnings if warning]
+    odd = (summary.outside, summary.crop_sized, summary.tagged, summary.doubtful_landmarks)
+    lines += [one.warning for one in odd if one.warning]
     return Answer(fields, "\n".join(lines), common.EXIT_FAILED if strict and failures else 0)

@@ -90,13 +90,14 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
   People list(const fs::path& root, TrialSet& set) const {
     People people;
     std::int64_t images = 0, others = 0, deeper = 0, loose = 0;
-    for (const fs::path& folder : list_folder(root)) {
+    std::vector<fs::path> litter;
+    for (const fs::path& folder : list_folder(root, &litter)) {
       if (!fs::is_directory(folder)) {
         ++loose;
         continue;
       }
       const std::string person = folder.filename().string();
-      for (const fs::path& file : list_folder(folder)) {
+      for (const fs::path& file : list_folder(folder, &litter)) {
         if (fs::is_directory(file)) {
           ++deeper;
           continue;
@@ -112,6 +113,8 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
       }
     }
     for (auto& [person, files] : people) std::ranges::sort(files);
+    for (fs::path& path : litter) path = path.lexically_relative(root);
+    if (std::string note = litter_note(litter); !note.empty()) set.notes.push_back(std::move(note));
     // Where they are half of the files, the numbers may be of another data set.
     if (others > 0)
       (others >= images ? set.warnings : set.notes)

@@ -23,5 +23,7 @@ std::filesystem::path file_or_only_one(const std::filesystem::path& path,
                                        std::string_view preferred, std::string_view ending);
 // "LABEL/KEY", or KEY where it has a folder or there is no label.
 std::string entry_name(std::int64_t label, std::string_view key);
+// The same of a person who is called by a name.
+std::string entry_name(std::string_view person, std::string_view key);
 
 }  // namespace facebench
