@@ -1,12 +1,12 @@
 """Which files of a folder are a table of images: the Hub's layout, and what save_to_disk writes."""
 
-import json
 import re
 from collections import defaultdict
 from pathlib import Path
 
 from facebench._full import is_litter
 from facebench.core import Error
+from facebench.core._files import read_json
 
 _ENDINGS = (".parquet", ".arrow")
 _DEEPEST = 3
@@ -24,8 +24,8 @@ def _entries(folder):
 
 def _json(path):
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return read_json(path)
+    except (Error, ValueError, RecursionError):
         return {}
 
 

@@ -8,6 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from facebench.core import Error
+from facebench.core._files import open_file
 from facebench.datasets._table_files import table_files
 
 # As for gzip and xz: encoded images hardly shrink.
@@ -127,6 +128,7 @@ class _Table:
 
     def _add(self, path):
         arrow = self._arrow
+        open_file(path).close()  # no pipe, which pyarrow would wait for
         try:
             file = (_Parquet if path.suffix.lower() == ".parquet" else _Arrow)(path, arrow)
             column, is_struct = _image_column(file.schema, arrow, path)
