@@ -384,6 +384,7 @@ def test_an_imitation_is_not_the_framework(trained, seal, engine, recipe, networ
         ({"framework": "tensorflow"}, {"engine": "pytorch"}),
         ({"training": "resnet50.section_4_4"}, {}),
         ({"training": "resnet50.pytorch"}, {"changed": ["training.batch"]}),
+        ({"training": "resnet50.pytorch"}, {"recipe": "small4.softmax"}),
         ({"training_set": "vggface2"}, {}),
         ({"test_people": "removed"}, {}),
         ({"test_people": "kept"}, {"training_set": {"name": "p", "removed": {"people": 2}}}),

@@ -8,6 +8,7 @@
 
 #include "facebench/claims/published_json.h"
 #include "facebench/metrics/template_fusion.h"
+#include "facebench/protocols/embedded.h"
 
 namespace facebench {
 namespace {
@@ -83,10 +84,12 @@ std::string recorded_condition(const Json& content, const RecordedCondition& con
 }
 
 // Whether a caller may call a recorded condition otherwise: the name of a file is not that of a
-// data set, and that of one's own recipe is anything; unless the publication knows that name.
+// data set, and that of one's own recipe is anything; unless the publication knows that name, or it
+// is a recipe of ours.
 bool may_be_restated(std::string_view name, std::string recorded, const Publication& publication) {
   if (name != "training_set" && name != "training") return false;
   if (recorded.ends_with(kChanged)) recorded.resize(recorded.size() - kChanged.size());
+  if (name == "training" && find_embedded("recipes/" + recorded)) return false;
   for (const PublishedTable& table : publication.tables)
     for (const PublishedRow& row : table.rows)
       if (const std::string* known = find_condition(row.conditions, name);
