@@ -112,12 +112,13 @@ def test_template_points_arrive_where_they_belong_and_outside_is_the_border():
     for x, y in points:
         image[y - 1 : y + 2, x - 1 : x + 2] = 255
     size = 56  # half of the template
-    crop, _ = crops.crop_face(image, Face([0, 0, 1, 1], 1.0, LANDMARKS), width=size, height=size)
+    box = [50, 40, 105, 120]
+    crop, _ = crops.crop_face(image, Face(box, 1.0, LANDMARKS), width=size, height=size)
     moved = umeyama(LANDMARKS, np.array(ARCFACE) / 2)
     for point in points:
         x, y = np.round(moved @ [*point, 1]).astype(int)
         assert crop[y, x, 0] > 60
-    at_corner = Face([0, 0, 1, 1], 1.0, (points - [70, 80]).tolist())
+    at_corner = Face([-20, -40, 35, 40], 1.0, (points - [70, 80]).tolist())
     crop, _ = crops.crop_face(image, at_corner, border=77)
     assert (crop[0, 0] == 77).all()
 

@@ -25,9 +25,12 @@ WRONG = {
     "eyes_alone": (lambda p, box: p[[1, 0, 2, 3, 4]], "left and right"),
     "mirrored": (lambda p, box: np.array([SIDE, 0]) + p * [-1, 1], "left and right"),
     "x_y": (lambda p, box: p[:, ::-1], "x and y"),
-    "from_below": (lambda p, box: np.array([0, SIDE]) + p * [1, -1], "y seems to count from below"),
+    "from_below": (
+        lambda p, box: np.array([0, SIDE]) + p * [1, -1],
+        "y seems to count from below, or",
+    ),
     "nose_first": (lambda p, box: p[[2, 0, 1, 3, 4]], "nose"),
-    "mouth_first": (lambda p, box: p[[3, 4, 2, 0, 1]], "mouth"),
+    "mouth_first": (lambda p, box: p[[3, 4, 2, 0, 1]], "or the mouth"),
     "relative": (lambda p, box: (p - box[:2]) / [72, 93], "do not lie in their box"),
     "normalised": (lambda p, box: p / SIDE, "do not lie in their box"),
     "of_a_larger_image": (lambda p, box: p * 4, "do not lie in their box"),
@@ -133,6 +136,7 @@ def test_packs_count_them(tmp_path):
     # A crop by the box does not use them.
     assert pack(tmp_path, crop="paper").doubtful_landmarks.warning == ""
     # Shards say the same when they are joined.
+    pack(tmp_path)
     whole = (tmp_path / "x.h5").read_bytes()
     parts = []
     for k in (1, 2):

@@ -21,11 +21,12 @@ LITTER = [
 
 
 def write(root, names):
-    for name in names:
+    for i, name in enumerate(names):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        images.write(root / name, np.full((8, 8, 3), len(name), np.uint8)) if name.endswith(
-            ".png"
-        ) else (root / name).write_bytes(b"x")
+        if name.endswith(".png"):
+            images.write(root / name, np.full((8, 8, 3), i, np.uint8))
+        else:
+            (root / name).write_bytes(b"x")
 
 
 def people(root):

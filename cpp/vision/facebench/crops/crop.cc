@@ -78,7 +78,10 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
   } catch (const std::invalid_argument&) {
     return rejected("the landmarks lie on one point");
   }
-  const LandmarkDoubt doubt = doubt_of_landmarks(face, entry.landmarks);
+  // Of dlib's five no bound was measured.
+  const LandmarkDoubt doubt = entry.kind == LandmarkKind::eyes_and_mouth
+                                  ? doubt_of_landmarks(face, entry.landmarks)
+                                  : LandmarkDoubt::none;
   if (entry.kind == LandmarkKind::eye_corners)
     return {SampleStatus::ok, {}, dlib_chip(image, face.landmarks, target, width, height), doubt};
   return {SampleStatus::ok, {}, warp_affine(image, m, width, height, border), doubt};

@@ -107,12 +107,12 @@ std::string_view landmark_doubt_text(LandmarkDoubt doubt) {
       return "left and right seem exchanged, or mirrored";
     case LandmarkDoubt::x_y:
       return "x and y seem exchanged";
+    // A face upside down and one with eyes and mouth exchanged differ by less than faces do.
     case LandmarkDoubt::upside_down:
-      return "y seems to count from below";
+    case LandmarkDoubt::mouth_first:
+      return "y seems to count from below, or the mouth to come before the eyes";
     case LandmarkDoubt::nose_first:
       return "the nose seems to come first";
-    case LandmarkDoubt::mouth_first:
-      return "the mouth seems to come before the eyes";
     case LandmarkDoubt::no_face:
       return "they do not lie as a face's in any known order";
     case LandmarkDoubt::box:
