@@ -187,8 +187,10 @@ TEST_F(Training, EveryOptionOfAStepResumesToTheBit) {
 
 TEST_F(Training, WhatAKillLeavesBehindGoes) {
   fs::create_directories(folder_ / "a" / "checkpoints");
-  std::ofstream(folder_ / "a" / "checkpoints" / ".step-000000004.safetensors.tmp-1-0") << "half";
-  std::ofstream(folder_ / "a" / ".model.safetensors.tmp-0123456789abcdef") << "half";
+  std::ofstream(folder_ / "a" / "checkpoints" /
+                ".step-000000004.safetensors.facebench.tmp-0123456789abcde0")
+      << "half";
+  std::ofstream(folder_ / "a" / ".model.safetensors.facebench.tmp-0123456789abcdef") << "half";
   options_.resume = true;
   train(recipe_, set_, folder_ / "a", options_);
   for (const auto& entry : fs::recursive_directory_iterator(folder_ / "a"))

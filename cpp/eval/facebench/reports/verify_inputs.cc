@@ -114,9 +114,13 @@ Check check_lists(const Run& run, const RunScores& s, const fs::path& root, cons
   if (folder.empty()) return not_checked(kLists, "the lists are not there");
   TrialSet lists = under(s.spec, s.spec.reader->read(folder));
   const Json& inputs = content.at("inputs");
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (text_at(inputs[i], "/role") == "without")
-      lists = without(lists, read_exclusion(input_path(run, i, base)));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (text_at(inputs[i], "/role") != "without") continue;
+    const fs::path path = input_path(run, i, base);
+    if (!may_open(path, {run.folder, base}))
+      return not_checked(kLists, "what was left out lay outside of the run folder and --root");
+    lists = without(lists, read_exclusion(path));
+  }
   if (const auto limit = content.find("limit");
       limit != content.end() && limit->is_number_integer())
     lists = limited(lists, limit->get<std::int64_t>());

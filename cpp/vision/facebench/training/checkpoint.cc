@@ -127,10 +127,27 @@ void copy_rows(std::span<const std::byte> from, const at::Tensor& to) {
   to.copy_(plain);
 }
 
-// The digits after the prefix.
+// The number in a name that this library gives, PREFIX0000.safetensors or, of a part,
+// PREFIX0000-RANK-of-COUNT.safetensors; empty for any other: a user's copy beside them stays.
 std::string number_of(std::string_view name, std::string_view prefix) {
-  const std::size_t first = prefix.size();
-  return std::string(name.substr(first, name.find_first_not_of("0123456789", first) - first));
+  if (!name.starts_with(prefix) || !name.ends_with(checkpoint_suffix)) return {};
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(std::min(name.size(), checkpoint_suffix.size()));
+  const auto take_digits = [&] {
+    const std::size_t end = std::min(name.find_first_not_of("0123456789"), name.size());
+    const std::string_view digits = name.substr(0, end);
+    name.remove_prefix(end);
+    return digits;
+  };
+  const auto take = [&](std::string_view text) {
+    const bool there = name.starts_with(text);
+    if (there) name.remove_prefix(text.size());
+    return there;
+  };
+  const std::string number(take_digits());
+  const bool whole = prefix != part_prefix || (take("-") && !take_digits().empty() &&
+                                               take("-of-") && !take_digits().empty());
+  return whole && name.empty() ? number : std::string();
 }
 
 }  // namespace
@@ -143,8 +160,7 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
   std::vector<fs::path> checkpoints;
   if (!fs::is_directory(folder)) return checkpoints;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(checkpoint_prefix) && name.ends_with(checkpoint_suffix))
+    if (!number_of(entry.path().filename().string(), checkpoint_prefix).empty())
       checkpoints.push_back(entry.path());
   }
   // Nine digits and more: first by length, so that 10^9 stands after 999999999.
@@ -164,10 +180,8 @@ void remove_old_checkpoints(const fs::path& folder, int keep) {
     kept.insert(number_of(all[i].filename().string(), checkpoint_prefix));
   std::vector<fs::path> parts;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(part_prefix) && name.ends_with(checkpoint_suffix) &&
-        !kept.contains(number_of(name, part_prefix)))
-      parts.push_back(entry.path());
+    const std::string number = number_of(entry.path().filename().string(), part_prefix);
+    if (!number.empty() && !kept.contains(number)) parts.push_back(entry.path());
   }
   for (const fs::path& part : parts) fs::remove(part);
 }
@@ -239,8 +253,11 @@ void read_checkpoint_parts(const fs::path& folder, const Json& parts,
                            std::span<const PartialTensor> tensors) {
   std::map<std::string, std::int64_t> filled;  // rows of each
   for (const Json& part : parts) {
-    const fs::path path = folder / part.at("file").get<std::string>();
+    const std::string name = part.at("file").get<std::string>();
+    const fs::path path = folder / name;
     const std::string where = path.string();
+    if (number_of(name, part_prefix).empty())
+      fail(where, "is not the name of a part of a checkpoint", "Resume from the one before");
     const SafetensorsFile file(path);
     const Json rows = parse_file_json(verified_text(file, where, part_format), where);
     if (metadata_value(file, "sha256") != part.at("sha256"))

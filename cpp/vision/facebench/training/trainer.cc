@@ -520,6 +520,22 @@ bool holds_a_training(const fs::path& out) {
          !list_checkpoints(out / "checkpoints").empty();
 }
 
+// What is written in place, or removed there: not where somebody else's folder says.
+void refuse_links(const fs::path& out) {
+  for (const char* name : {"checkpoints", "log.jsonl"})
+    if (fs::is_symlink(fs::symlink_status(out / name)))
+      fail((out / name).string(), "is a link, and a training does not write through it",
+           "Remove it, or train into the folder that it leads to");
+}
+
+// A folder that holds no training may hold other things, but nothing that a training would replace.
+void refuse_to_replace(const fs::path& out) {
+  for (const char* name : {"run.json", "best.safetensors", "training.csv", "report.html"})
+    if (fs::exists(fs::symlink_status(out / name)))
+      fail((out / name).string(), "is not of a training, which would replace it",
+           "Choose another folder");
+}
+
 }  // namespace
 
 void TrainOptions::describe(OptionsBuilder<TrainOptions>& o) {
@@ -555,9 +571,11 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
   Json identity = Json::object();  // of the checkpoint
   int threads = options.threads > 0 ? options.threads : available_processors();
   if (communicator.rank() == 0) {
+    refuse_links(out);
     if (!options.resume && holds_a_training(out))
       fail(out.string(), "the folder holds a training already",
            "Resume it (resume, --resume), or choose another folder");
+    if (!holds_a_training(out)) refuse_to_replace(out);
     if (const auto checkpoints = list_checkpoints(out / "checkpoints"); !checkpoints.empty())
       checkpoint = checkpoints.back();
     if (checkpoint) identity = read_checkpoint_state(*checkpoint).identity;
