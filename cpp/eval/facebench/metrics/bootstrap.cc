@@ -107,6 +107,12 @@ Values evaluate_draws(const BootstrapScheme& scheme, std::span<const Statistic> 
                      : evaluate_all(scheme.weights, statistics, count, fill, job, stage);
 }
 
+// Whether two are TARs of the same scores.
+bool same_bases(const Statistic& a, const Statistic& b) {
+  const auto is_tar = [](const Statistic& s) { return s.part == CurvePart::far && s.scores; };
+  return is_tar(a) && is_tar(b) && a.scores == b.scores;
+}
+
 // The trials of a rate, and the people who carry it: see Replicates.
 UnitsAmong trials_of(const Statistic& statistic, const BootstrapScheme& scheme) {
   UnitsAmong trials{scheme.units, static_cast<double>(scheme.units)};
@@ -190,8 +196,11 @@ Replicates Bootstrap::replicates(std::span<const Statistic> statistics,
       throw std::invalid_argument(
           fmt::format("statistic '{}' is undefined on these comparisons", statistics[s].name));
   });
-  for (const Statistic& statistic : statistics) {
-    const UnitsAmong trials = trials_of(statistic, *scheme_);
+  UnitsAmong trials;
+  for (std::size_t k = 0; k < statistics.size(); ++k) {
+    // A band has a hundred TARs of the same genuine comparisons.
+    if (k == 0 || !same_bases(statistics[k - 1], statistics[k]))
+      trials = trials_of(statistics[k], *scheme_);
     r.trials.push_back(trials.count);
     r.effective.push_back(trials.effective);
   }
