@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from facebench import Error, datasets, images, protocols
+from facebench import Error, datasets, detection, images, protocols
 
 LITTER = [
     "@eaDir/ann/S.png",
@@ -43,6 +43,14 @@ def test_litter_is_passed_over_at_any_depth_and_counted(tmp_path):
         "Passed over what systems and other programs leave in folders: 12 (#recycle, $RECYCLE.BIN, "
         ".AppleDouble, ...)."
     ]
+
+
+def test_what_lists_photographs_names_the_litter(tmp_path):
+    write(tmp_path, ["ann/0.png", "ann/notes.txt", "@eaDir/ann/S.png", "ann/._0.png"])
+    files, passed_over = detection.list_image_files(tmp_path)
+    assert [file.name for file in files] == ["ann/0.png"]
+    names = sorted(path.relative_to(tmp_path).as_posix() for path in passed_over)
+    assert names == ["@eaDir", "ann/._0.png", "ann/notes.txt"]
 
 
 def test_people_with_names_like_litter_stay(tmp_path):

@@ -65,7 +65,8 @@ class Lister {
     if (images == 0)
       fail(folder.string(), "there is no image in this folder or below it",
            known_image_formats() + " files are looked for");
-    for (const fs::path& other : folder_images.others) result_.skipped.push_back(folder / other);
+    for (const std::vector<fs::path>* passed : {&folder_images.others, &folder_images.litter})
+      for (const fs::path& path : *passed) result_.skipped.push_back(folder / path);
   }
 
   ImageFiles finish() {
