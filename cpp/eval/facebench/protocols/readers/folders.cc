@@ -52,10 +52,13 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
     TrialSet set;
     People people = list(root, set);
     const std::string counted = leave_copies_out(root, people, set);
-    if (people.size() < 2)
+    if (people.size() < 2) {
+      std::vector<std::string> said = set.warnings;
+      said.insert(said.end(), set.notes.begin(), set.notes.end());
+      said.push_back("Give each of at least two people a folder of their own.");
       fail(root.string(), fmt::format("{} people have images", people.size()),
-           fmt::format("{}{}Give each of at least two people a folder of their own.",
-                       fmt::join(set.notes, " "), set.notes.empty() ? "" : " "));
+           fmt::format("{}", fmt::join(said, " ")));
+    }
     set.notes.push_back(counted);
     TrialSetBuilder builder(set);
     DenseTrials pairs;
