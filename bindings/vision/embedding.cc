@@ -200,7 +200,7 @@ void bind_batch_model(py::module_& m) {
              info.precision = precision;
              info.device_facts = json_from_python(device_facts);
              info.row_tolerance = row_tolerance;
-             if (findings) info.findings = std::move(findings);
+             info.findings = std::move(findings);
              return std::make_unique<PythonModel>(std::move(info), std::move(function));
            }),
            py::arg("function"), py::kw_only(), py::arg("name"), py::arg("options"),

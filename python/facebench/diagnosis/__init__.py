@@ -35,6 +35,7 @@ def diagnose(
     expect=None,
     limit=None,
     exif_orientation=False,
+    output=None,
     cache=None,
     threads=0,
     progress=None,
@@ -42,7 +43,8 @@ def diagnose(
 ):
     """Why is a model's number low? Tries what it may expect of its images, a :class:`Diagnosis`.
 
-    ``model``: as for :func:`facebench.run`; its colour order, mean and std need not be known.
+    ``model``, ``output``: as for :func:`facebench.run`; its colour order, mean and std need not be
+    known.
     ``protocol``: whose comparisons are taken: of LFW its development part (View 1), of lists and
     folders of your own at most so many as ``limit`` says (1000), half genuine and half impostor.
     Another protocol has no part for choosing: it is refused without a ``limit``. Tried are crops,
@@ -86,7 +88,7 @@ def diagnose(
     claim = None if expect is None else claims.check_claim(expect, asked)
     trials = _eval.read_trials(spec, places.get("root", ""), places.get("lists", ""))
     pairs = choose_pairs(trials, limit or 1000)
-    network = Network(model)
+    network = Network(model, output)
     with tempfile.TemporaryDirectory() as folder:
         asked_for = {k: v for k, v in options.items() if v is not None}
         development = Development(network, part, pairs, places, asked_for, cache, folder, threads)
@@ -110,7 +112,9 @@ def diagnose(
         "untried": development.crops_of_others(),
         "batch_dependence": network.batch_dependence,
         "notes": [*_notes(development, spec, limit, best.setting.color)],
-        "commands": settings.command(best.setting, *names, network.own_arithmetic, network.is_ours),
+        "commands": settings.command(
+            best.setting, *names, network.own_arithmetic, network.is_ours, output
+        ),
     }
     if search.near_chance:
         content |= {"verdict": "near chance", "wrong": [], "commands": []}

@@ -110,11 +110,11 @@ def _pairs_of_people(person):
 class Network:
     """A model whose pixels can be set otherwise for each batch of crops."""
 
-    def __init__(self, model):
+    def __init__(self, model, output=None):
         try:
-            self._model = embedding.load_embedder(model)
+            self._model = embedding.load_embedder(model, output=output)
         except Error:  # an ONNX file of one channel?
-            self._model = embedding.load_embedder(model, color="gray")
+            self._model = embedding.load_embedder(model, output=output, color="gray")
         self.is_ours = isinstance(self._model, full.Model)
         self.own_arithmetic = not (self.is_ours or isinstance(self._model, _NetworkEmbedder))
         self.title = str(model) if isinstance(model, (str, Path)) else _name(model)

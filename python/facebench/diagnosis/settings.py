@@ -91,10 +91,12 @@ def _numbers(values):
     return ",".join(f"{v:g}" for v in values)
 
 
-def command(setting, model, protocol, root, detector, own_arithmetic, is_ours) -> list[str]:
+def command(
+    setting, model, protocol, root, detector, own_arithmetic, is_ours, output=None
+) -> list[str]:
     """The lines to type for a run with this setting. ``detector``: the one that was asked for, or
     None; ``is_ours``: a model file, which says itself what its pixels are; ``own_arithmetic``: a
-    callable that is given bytes."""
+    callable that is given bytes; ``output``: which of a file's was named, or None."""
     detection = [f"--detector {detector}"] if detector else []
     crop = ["--detector none"] if setting.crop == WHOLE else [*detection, f"--crop {setting.crop}"]
     words = [*crop, f"--crop-size {setting.size[1]}x{setting.size[0]}", f"--flip {setting.flip}"]
@@ -102,6 +104,7 @@ def command(setting, model, protocol, root, detector, own_arithmetic, is_ours) -
     if setting.scale is not None:
         numbers = setting.scale.pixels(setting.color)
         pixels += [f"--set {name}={_numbers(values)}" for name, values in numbers.items()]
+    pixels += [f"--set output={output}"] if output else []
     run = f"facebench run {protocol} --root {root} --model"
     if is_ours:
         prepared = "prepared.safetensors"

@@ -10,7 +10,14 @@ import numpy as np
 from facebench.core import Error
 from facebench.core._arguments import brief, cut, of_kind
 from facebench.embedding import _onnx_file
-from facebench.embedding._onnx_operations import MOST_NUMBERS, Layer, Length, Operations, Unit
+from facebench.embedding._onnx_operations import (
+    MOST_NUMBERS,
+    Layer,
+    Length,
+    Operations,
+    Unit,
+    short,
+)
 from facebench.embedding._outputs import one_number
 
 
@@ -67,10 +74,10 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
     except Error as e:
         if named or len(file.outputs) == 1:
             raise
-        there = cut(", ".join(file.outputs))
+        there = short(", ".join(file.outputs), 60)
         raise Error(
-            f"{e}. It is needed for '{brief(output)}', the first of the outputs {there}; output= "
-            "(--set output=NAME) names the embedding"
+            f"{short(str(e), len(str(path)) + 250)}. It is needed for the first of the outputs "
+            f"{there}; output= (--set output=NAME) names the embedding"
         ) from None
     last = values.get(output)
     if not named and (

@@ -18,7 +18,7 @@ MOST_WEIGHTS = 1 << 30
 ARRANGING = {"Cast", "Constant", "Expand", "Gather", "Identity", "Shape", "Squeeze", "Unsqueeze"}
 
 
-def _short(text: str, most: int) -> str:
+def short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
@@ -94,10 +94,10 @@ class Operations:
         return result if isinstance(result, list) else [result]
 
     def refuse(self, why):
-        name, op = _short(self.node.name, 40), _short(self.node.op, 30)
+        name, op = short(self.node.name, 40), short(self.node.op, 30)
         raise Error(
             f"{self.path}: the node '{name}' is a {op}, which cannot be "
-            f"converted: {_short(why, 400)}. onnxruntime may still run the file as it is"
+            f"converted: {short(why, 400)}. onnxruntime may still run the file as it is"
         )
 
     def _bounded(self, count, most=MOST_NUMBERS):

@@ -127,6 +127,42 @@ TEST_F(EmbeddingTest, AnyModelGetsThePixelsThatItsOptionsSay) {
   EXPECT_EQ(numbers.manifest["model_sha256"], "");
 }
 
+// The first pixel of each image, as a share of all of its batch; one image by itself gives it
+// alone.
+class Shares : public BatchModel {
+ public:
+  Shares(BatchModelInfo info, bool drawn) : BatchModel(std::move(info)), drawn_(drawn) {}
+  at::Tensor embed(const at::Tensor& images) const override {
+    const at::Tensor corners = images.select(1, 0).select(1, 0).to(at::kFloat) + 1;
+    const at::Tensor rows = corners / corners.select(1, 0).sum();
+    return drawn_ ? rows + static_cast<float>(++calls_) : rows;
+  }
+
+ private:
+  bool drawn_;
+  mutable int calls_ = 0;
+};
+
+TEST_F(EmbeddingTest, RowsThatDependOnTheirBatchAreMadeAlone) {
+  BatchModelInfo info;
+  info.name = "shares";
+  info.raw_bytes = true;
+  info.options.normalization = "none";
+  const EmbeddingSet found = extract(Shares(info, false), images, {.micro_batch = 4});
+  EXPECT_EQ(found.manifest["extract"]["micro_batch"], 1);
+  EXPECT_NE(found.manifest["batch_dependence"].get<std::string>().find("one image at a time"),
+            std::string::npos);
+  for (std::size_t i = 0; i < 7; ++i) {
+    const std::uint8_t* corner = &pixels[i * static_cast<std::size_t>(shape.bytes())];
+    const float first = static_cast<float>(corner[0]) + 1;
+    for (std::size_t c = 0; c < 3; ++c)
+      EXPECT_EQ(found.row(i)[c], (static_cast<float>(corner[c]) + 1) / first);
+  }
+  EXPECT_THROW(extract(Shares(info, true), images, {.micro_batch = 4}), Error);
+  const EmbeddingSet sound = extract(model, images);
+  EXPECT_FALSE(sound.manifest.contains("batch_dependence"));
+}
+
 TEST_F(EmbeddingTest, WrongUseIsRefused) {
   const ImageArray small{pixels.data(), 1, {8, 8}};
   EXPECT_THROW(extract(model, small), std::invalid_argument);

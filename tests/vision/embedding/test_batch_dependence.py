@@ -48,6 +48,12 @@ def by_columns(crops):
     return rows / np.linalg.norm(rows, axis=0)  # axis 1 is meant
 
 
+def quantised(crops):
+    """In bytes of the batch's range, as dynamic quantisation has it."""
+    step = np.abs(linear(crops)).max() / 15
+    return np.round(linear(crops) / step) * step
+
+
 def least_and_most(crops):
     rows = linear(crops)
     return np.concatenate([rows - rows.min(), rows.max() - rows], 1)
@@ -69,6 +75,7 @@ def baked(crops):
         (by_columns, SINGLY),
         (channels_of_the_batch, SINGLY),
         (least_and_most, SINGLY),
+        (quantised, SINGLY),
         (only_one, BAKED),
         (baked, BAKED),
     ],
@@ -165,6 +172,27 @@ def test_an_embedder_is_asked_once():
     assert sizes == [8, 8] + [8] * 3
     embedding.extract(service.embed, FACES[:1], embedding.ExtractOptions(micro_batch=4))
     assert sizes[5:] == [4, 4, 4]
+
+
+def test_shards_are_those_of_one_process(tmp_path):
+    whole = embedding.ExtractOptions(flip="sum")
+    names = [f"{k:02}" for k in range(20)]
+    source = tmp_path / "faces"
+    source.mkdir()
+    for name, face in zip(names, FACES, strict=True):
+        facebench.images.write(source / f"{name}.png", face)
+    how = {"detector": "none", "crop": "paper", "crop_size": 16}
+    (tmp_path / "p").mkdir()
+    source.rename(tmp_path / "p" / "someone")
+    facebench.pack("folder", tmp_path / "p", tmp_path / "faces.h5", **how)
+    pack = datasets.Pack(tmp_path / "faces.h5")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts = [embedding.extract(by_columns, pack, whole, shard=f"{k}/3") for k in (1, 2, 3)]
+        together = embedding.extract(by_columns, pack, whole)
+    assert together.manifest["batch_dependence"].startswith(SINGLY)
+    merged = embedding.merge_shards(parts)
+    assert np.array_equal(merged.values, together.values) and merged.manifest == together.manifest
 
 
 def test_an_interrupt_is_not_taken_for_a_refusal():

@@ -37,8 +37,9 @@ struct BatchModelInfo {
   // How far a row may move with the other images of its batch, as a share of its length: what the
   // model's arithmetic explains. Where it moves further, images go through one at a time.
   double row_tolerance = 1e-3;
-  // Of a model that is not a network of ours (no executor), once extract() has asked.
-  std::shared_ptr<BatchFindings> findings = std::make_shared<BatchFindings>();
+  // Of a model that is not a network of ours (no executor), once extract() has asked. Null: its
+  // own; another object's where both are one model.
+  std::shared_ptr<BatchFindings> findings;
   std::string precision = "float32";  // of its products, as ExtractOptions has it
   std::string device = "cpu";         // that computes it
   std::string executor;               // of a network of ours: "own" or "torch"
@@ -54,7 +55,9 @@ struct BatchModelInfo {
 // order, mean and std, mirrored images, length, manifest) is the extractor's work.
 class BatchModel {
  public:
-  explicit BatchModel(BatchModelInfo info) : info_(std::move(info)) {}
+  explicit BatchModel(BatchModelInfo info) : info_(std::move(info)) {
+    if (!info_.findings) info_.findings = std::make_shared<BatchFindings>();
+  }
   virtual ~BatchModel() = default;
 
   const BatchModelInfo& info() const { return info_; }

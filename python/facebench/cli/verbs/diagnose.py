@@ -17,6 +17,7 @@ from facebench.cli.verb import verb
             images=common.Images,
             lists=common.Lists,
             expect=option("The accuracy that was expected: its probability.", metavar="X"),
+            output=option("Of an ONNX file with several outputs the embedding.", metavar="NAME"),
             limit=option(
                 "At most so many comparisons (1000); needed but for lfw and data of your own.",
                 int,
