@@ -65,7 +65,8 @@ def info(name, *sides):
 
 def model(nodes, tensors=(), sides=(0, 2, 8, 8), output="y"):
     graph = b"".join(field(1, n) for n in nodes) + b"".join(field(5, t) for t in tensors)
-    graph += field(11, info("x", *sides)) + field(12, info(output, 0, 4))
+    graph += field(11, info("x", *sides))
+    graph += b"".join(field(12, info(name, 0, 4)) for name in output.split())
     entry = field(1, "embedding") + field(2, "4")
     return field(1, 8) + field(7, graph) + field(14, entry)
 

@@ -59,6 +59,7 @@ def embeddings(model, pack):
     return embedding.extract(model, datasets.Pack(pack), options, threads=1).values
 
 
+@pytest.mark.filterwarnings("ignore:sphereface. lambda")  # ten steps of thousands
 @pytest.mark.parametrize("engine", FITTING)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_steps_are_ours_where_the_first_weights_are_given(engine, loss, ours, pack, tmp_path):

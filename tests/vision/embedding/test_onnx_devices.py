@@ -144,7 +144,8 @@ def test_an_onnxruntime_without_cuda_leaves_the_card_to_us(cards, file):
         ValueError, match=r"device cuda, precision float32: .* need onnxruntime-gpu"
     ):
         embedding.OnnxEmbedder(file, device="cuda")
-    assert cards.asked == []
+    # What is converted is compared with onnxruntime on the processor.
+    assert {tuple(providers) for providers, *_ in cards.asked} <= {("CPUExecutionProvider",)}
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card here")

@@ -275,6 +275,8 @@ def one_step(name, folder):
     assert result["iterations"] == 1 and np.isfinite(result["loss"])
 
 
+# A schedule of thousands of steps is said not to fit.
+@pytest.mark.filterwarnings("ignore:the rate would fall", "ignore:sphereface. lambda")
 @pytest.mark.parametrize(
     "name",
     [

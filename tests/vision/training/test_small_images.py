@@ -256,7 +256,7 @@ def test_axes_are_crossed():
     rows = studies.read_study({"tables": [table]}, "mine").tables[0].rows
     assert [(r["settings"]["training.batch"], r["threads"]) for r in rows] == [
         (8, 1), (8, 2), (16, 1), (16, 2)]  # fmt: skip
-    assert rows[0]["name"] == "8, 1"
+    assert rows[0]["name"] == "batch 8, 1"
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def test_two_processes_train_a_network_of_the_users(tmp_path):
     assert first[-1] != first[0]
 
 
+@pytest.mark.filterwarnings("ignore:nothing was learned")  # of noise
 def test_two_processes_equal_one(tmp_path):
     """fp32, no batch norm, an uneven last batch: the same curve, on both ranks."""
     one, two = compare(tmp_path, last_batch="keep")
@@ -122,6 +123,7 @@ OTHER_SETTINGS = {
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:nothing was learned", "ignore:sphereface. lambda")
 @pytest.mark.parametrize("loss", [entry["name"] for entry in losses.list_losses()])
 def test_two_processes_equal_one_with_every_loss(tmp_path, loss):
     one, two = compare(tmp_path, loss=loss, **OTHER_SETTINGS.get(loss, {}))
@@ -137,6 +139,7 @@ def test_two_processes_equal_one_with_every_loss(tmp_path, loss):
     assert two == pytest.approx(one, rel=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:nothing was learned")
 @pytest.mark.slow
 def test_a_resume_of_two_processes_ends_with_the_same_bytes(tmp_path):
     compare(tmp_path, last_batch="wrap")

@@ -94,7 +94,10 @@ def test_images_that_no_list_names_are_not_embedded(tmp_path, pairs, match):
             return x.flatten(1)[:, ::7]
 
     model = embedding.TorchEmbedder(Pixels())
-    alone = training.validation(protocol, (images, names), lists=folder)(model)
+    judge_alone = training.validation(protocol, (images, names), lists=folder)
+    alone = judge_alone(model)  # the first call also asks whether rows depend on their batch
+    seen.clear()
+    assert judge_alone(model) == alone
     count, others = sum(seen), faces(60, seed=3)[0]
     assert count > 0
     # Behind, before and between those of the lists.

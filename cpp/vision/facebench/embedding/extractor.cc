@@ -159,6 +159,10 @@ void embed_rows(Extraction& extraction, Rows rows, const ImageSource& images,
     for (const std::int64_t row : some) pixels.push_back(images.pixels(row));
     return pixels;
   };
+  const bool together = info.any_batch && total < workers;
+  // Another engine's own number of threads holds unless the caller states one.
+  const TorchThreads threads =
+      together || job.threads > 0 ? TorchThreads(static_cast<int>(workers)) : TorchThreads();
   if (total > 0) {
     const std::int64_t most = *extraction.options().micro_batch;
     extraction.settle_batch(pixels_of(rows.first(static_cast<std::size_t>(std::min(most, total)))));
@@ -167,7 +171,6 @@ void embed_rows(Extraction& extraction, Rows rows, const ImageSource& images,
   // Few images: one share for each worker, or all workers on each image.
   if (info.any_batch && total < batch * workers)
     batch = total < workers ? std::max<std::int64_t>(total, 1) : (total + workers - 1) / workers;
-  const bool together = info.any_batch && total < workers;
   const std::int64_t batches = (total + batch - 1) / batch;
   Stage stage(job, "embed", batches, "batches");
   if (!note.empty()) stage.update(0, note);
@@ -179,9 +182,6 @@ void embed_rows(Extraction& extraction, Rows rows, const ImageSource& images,
   if (info.thread_safe && info.embedding_size > 0 && !together) {
     torch_parallel_for(batches, job, embed, &stage);
   } else {
-    // Another engine's own number of threads holds unless the caller states one.
-    const TorchThreads threads =
-        together || job.threads > 0 ? TorchThreads(static_cast<int>(workers)) : TorchThreads();
     for (std::int64_t b = 0; b < batches; ++b) {
       embed(b, 0);
       stage.update(b + 1);

@@ -79,6 +79,7 @@ Validation open_validation(const std::string& protocol, const DataPlaces& places
 ValidationValue Validation::operator()(const BatchModel& model, const Job& job) const {
   EvaluationOptions evaluation;
   evaluation.replicates = 200;
+  evaluation.allow_missing = true;  // what the images lack is told by failed_enrolments
   const Result result =
       evaluate(trials_, extract(model, ImageRows(*images_, rows_), {}, job), evaluation, job);
   const TrackResult& track = judged_track(result, options_.track);
