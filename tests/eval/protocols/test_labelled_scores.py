@@ -220,3 +220,16 @@ def test_names_under_other_headers_are_not_passed_over(tmp_path):
     ):
         evaluated(path, root=tmp_path)
     has_the_rows(evaluated(path, root=tmp_path, columns=["links", "rechts", "score"]))
+
+
+@pytest.mark.parametrize("header", ["prediction,score", "score,Accepted", "a,b,pred,score"])
+def test_what_a_system_decided_is_no_label(header, tmp_path):
+    """The system's own threshold would make every score right."""
+    rows = []
+    for k in range(8):
+        row = {"a": f"p{k}/0.jpg", "b": f"p{k % 3}/1.jpg", "score": k / 8 + 0.01}
+        decided = {name: int(k >= 4) for name in ("prediction", "Accepted", "pred")}
+        rows.append(",".join(str((row | decided)[name]) for name in header.split(",")))
+    (tmp_path / "s.csv").write_text("\n".join([header, *rows]) + "\n")
+    with pytest.raises(facebench.Error, match=r"is what a system decided.*'label'"):
+        evaluated(tmp_path / "s.csv")

@@ -177,6 +177,11 @@ ScoredList read_labelled_scores(const std::filesystem::path& path,
   else if (!header.empty())
     columns = named_score_columns(header);
   if (!columns || !columns->label) columns = by_content(table, begin);
+  if (columns && !header.empty() && asked.empty() && names_a_decision(header[*columns->label]))
+    fail(table.name(),
+         fmt::format("its column '{}' is what a system decided, and no other says what is genuine",
+                     printable(header[*columns->label])),
+         "Add the truth as a column 'label', or name it (--columns first,second,score,label).");
   if (!columns) refuse(table, header, begin);
   check_labels(table, begin, *columns->label);
   const auto score_at = [&](std::size_t row) {

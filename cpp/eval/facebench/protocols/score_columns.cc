@@ -95,4 +95,12 @@ std::optional<ScoreColumns> named_score_columns(std::span<const std::string> hea
   return columns;
 }
 
+bool names_a_decision(const std::string& header) {
+  const Headers headers({&header, 1});
+  return headers
+      .first_of({"pred", "prediction", "predicted", "predictedlabel", "predlabel", "ypred",
+                 "decision", "decided", "accept", "accepted", "output", "result"})
+      .has_value();
+}
+
 }  // namespace facebench

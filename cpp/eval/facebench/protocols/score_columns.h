@@ -19,4 +19,7 @@ struct ScoreColumns {
 // Nothing where none is called a score.
 std::optional<ScoreColumns> named_score_columns(std::span<const std::string> header);
 
+// Whether a column of that name holds what a system decided (prediction, accepted, ...): no label.
+bool names_a_decision(const std::string& header);
+
 }  // namespace facebench

@@ -172,7 +172,10 @@ PrintedWithSpread parse_printed_with_spread(std::string_view text) {
     s.decimals = v.decimals;
   }
   result.spread = printed_number(s, value_percent, text);
-  if (!percent && !last_digits && (value_percent ? s.digits <= s.scale : true))
+  // A fraction behind percent has the digits of a log; "99.47 +- 0.01" is percent and percent.
+  constexpr int kOfALog = 4;
+  if (!percent && !last_digits &&
+      (!value_percent || (s.digits <= s.scale && s.decimals >= kOfALog)))
     result.spread_in_other_unit = printed_number(s, !value_percent, text);
   return result;
 }
