@@ -81,19 +81,22 @@ class _Beginning:
         self.scale, self.shift = np.ones(1), np.zeros(1)
 
     def normalisation(self, value) -> GraphPixels | None:
-        found, seen = None, set()
+        raw = unit = None  # what has been seen of pixels; what the arithmetic so far is of 0..1
+        seen = set()
         while len(self._readers.get(value, ())) == 1 and value not in seen:
             seen.add(value)
             (node,) = self._readers[value]
             if node.domain not in ("", "ai.onnx") or not node.outputs:
                 break
             if node.op == "BatchNormalization":
-                return found or self._statistics(node)
+                return raw or self._statistics(node) or unit
             if not self._taken(node, value):
                 break
-            found = self._as_pixels() or found
+            pixels = self._as_pixels()
+            unit = pixels if pixels and pixels.unit else None
+            raw = pixels if pixels and not pixels.unit else raw
             value = node.outputs[0]
-        return found
+        return raw or unit
 
     def _constant(self, name):
         """As one number, or one for each channel; None where it is neither."""
@@ -135,7 +138,7 @@ class _Beginning:
             return None
         mean, std = -self.shift / self.scale, 1 / self.scale
         whole = np.isclose(std, 1).all() and (mean >= RAW).all()
-        unit = ((mean > 0) & (mean < 1) & (std > 0) & (std <= 1)).all()
+        unit = ((mean > 0) & (mean < 1) & (std < 1)).all()
         if not (unit or whole or (std >= RAW).all()):
             return None
         # 0 without a sign

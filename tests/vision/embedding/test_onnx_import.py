@@ -263,7 +263,6 @@ def node(op, inputs, output, **attributes):
     return helper.make_node(op, inputs.split(), [output], name=name, **attributes)
 
 
-@pytest.mark.filterwarnings("ignore:The network normalises its pixels itself")
 def test_what_other_exporters_write(tmp_path):
     """Pixels scaled in the graph, padding by name, halves by Slice, rows by the input's shape."""
     nodes = [
