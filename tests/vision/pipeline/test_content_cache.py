@@ -116,8 +116,8 @@ def test_two_at_once_make_one_pack(faces, model, tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(map(len, (made["a"].reused, made["b"].reused)))[0] == 0
-    assert sum("pack" in r.reused for r in made.values()) == 1
+    # One made the pack; the one that waited for it may have been first with the embeddings.
+    assert sorted(made["a"].reused + made["b"].reused) == ["embeddings", "pack"]
     assert (tmp_path / "a/pack.h5").read_bytes() == (tmp_path / "b/pack.h5").read_bytes()
 
 
