@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import facebench
 from facebench import _eval
 from facebench.cli.options import argument, fields, flag, keyword, option
+from facebench.core._arguments import number_and_first
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -284,11 +285,6 @@ def check_device(device: str) -> str:
 def fields_of(thing: Any, *names: str) -> dict[str, Any]:
     """Attributes by their names, for an answer."""
     return {name: getattr(thing, name) for name in names}
-
-
-def number_and_first(names: Sequence[Any]) -> str:
-    """How many there are, and the first three: ``5 (a.webp, b.bmp, c.tiff, ...)``."""
-    return f"{len(names)} ({', '.join(map(str, names[:3]))}{', ...' if len(names) > 3 else ''})"
 
 
 def data_set_lines(images: Any) -> list[str]:

@@ -357,3 +357,8 @@ def message(error: Exception, args: tuple, kwargs: dict) -> str | None:
     if len(text) > bound:  # what is wrong stands first, what to do last
         text = f"{text[: LONGEST - 155]} ... {text[-150:]}"
     return text if text != str(error) else None
+
+
+def number_and_first(names) -> str:
+    """How many there are, and the first three: ``5 (a.webp, b.bmp, c.tiff, ...)``."""
+    return f"{len(names)} ({', '.join(map(str, names[:3]))}{', ...' if len(names) > 3 else ''})"

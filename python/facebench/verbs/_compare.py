@@ -12,7 +12,7 @@ import numpy as np
 from facebench import crops, detection, embedding, images
 from facebench._library import full
 from facebench.core import Error
-from facebench.core._arguments import of_kind
+from facebench.core._arguments import number_and_first, of_kind
 from facebench.core._files import read_json
 from facebench.core._options import takes
 from facebench.core._progress import stage
@@ -135,8 +135,9 @@ def embed_folder(
     if not files:
         raise Error(f"{folder}: holds no photograph ({images.known_formats()})")
     if others:
+        passed_over = number_and_first([path.name for path in others])
         warnings.warn(
-            f"{folder}: passed over, no {images.known_formats()}: {_number_and_first(others)}; "
+            f"{folder}: passed over, no {images.known_formats()}: {passed_over}; "
             f"{len(files)} photographs are embedded",
             stacklevel=3,
         )
@@ -162,11 +163,6 @@ def embed_folder(
     values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
     manifest["preparation"] = steps.manifest()
     return EmbeddingSet(values, names, [int(state) for state in status], manifest)
-
-
-def _number_and_first(paths):
-    names = [path.name for path in paths[:3]]
-    return f"{len(paths)} ({', '.join(names)}{', ...' if len(paths) > 3 else ''})"
 
 
 def _try(steps, path, turn, asked):

@@ -11,6 +11,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import Answer, verb
+from facebench.core._arguments import number_and_first
 from facebench.core._files import open_file
 
 
@@ -45,7 +46,7 @@ def detect(
     finder = facebench.detection.make_detector(detector, **options)
     files, skipped = facebench.detection.list_image_files(images, draw or "")
     if skipped:
-        names = common.number_and_first([path.name for path in skipped])
+        names = number_and_first([path.name for path in skipped])
         common.complain(f"skipped, no {facebench.images.known_formats()}: {names}")
     with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
         target = out or Path(folder) / "faces"
