@@ -8,6 +8,7 @@ needs neither torch nor time.
 2
 """
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,10 @@ from facebench import _threads as _threads  # before anything that imports numpy
 
 # isort: split
 from facebench import _eval
-from facebench.core import _texts
+from facebench.core import _above, _texts
 
 if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
+    from facebench import analysis as analysis
     from facebench import claims as claims
     from facebench import core as core
     from facebench import crops as crops
@@ -37,27 +39,27 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import studies as studies
     from facebench import timing as timing
     from facebench import training as training
-    from facebench.claims import check as check
-    from facebench.claims import plan as plan
+    from facebench.analysis import calibrate as calibrate
+    from facebench.analysis import groups as groups
+    from facebench.analysis import threshold as threshold
     from facebench.detection import detect as detect
-    from facebench.diagnosis import diagnose as diagnose
     from facebench.embedding import convert as convert
+    from facebench.lab.claims import check as check
+    from facebench.lab.diagnosis import diagnose as diagnose
+    from facebench.lab.planning import budget as budget
+    from facebench.lab.planning import gallery as gallery
+    from facebench.lab.planning import plan as plan
+    from facebench.lab.studies import study as study
+    from facebench.lab.studies import suite as suite
     from facebench.pipeline import demo as demo
     from facebench.pipeline import embed as embed
     from facebench.pipeline import pack as pack
     from facebench.pipeline import run as run
     from facebench.protocols import evaluate as evaluate
     from facebench.protocols import load as load
-    from facebench.reports import budget as budget
-    from facebench.reports import calibrate as calibrate
-    from facebench.reports import groups as groups
-    from facebench.reports import threshold as threshold
-    from facebench.studies import study as study
-    from facebench.studies import suite as suite
     from facebench.training import train as train
     from facebench.verbs._compare import compare as compare
     from facebench.verbs._explain import explain as explain
-    from facebench.verbs._gallery import gallery as gallery
     from facebench.verbs._inspect import inspect as inspect
     from facebench.verbs._light import report as report
     from facebench.verbs._light import verify as verify
@@ -69,8 +71,20 @@ Error = _eval.Error
 __version__ = _eval.version()
 
 _MODULES = (
-    *("core", "io", "metrics", "protocols", "reports", "images", "detection", "crops", "datasets"),
-    *("nn", "losses", "embedding", "training", "claims", "timing", "pipeline", "studies", "plots"),
+    *(
+        "core",
+        "io",
+        "metrics",
+        "protocols",
+        "analysis",
+        "reports",
+        "images",
+        "detection",
+        "crops",
+        "datasets",
+    ),
+    *("nn", "losses", "embedding", "training", "reports", "plots", "pipeline"),
+    *("claims", "timing", "studies"),
 )
 
 # The verbs of the command line and load(), and where each lives.
@@ -87,29 +101,50 @@ _VERBS = {
     "report": "verbs._light",
     "compare": "verbs._compare",
     "explain": "verbs._explain",
-    "groups": "reports",
-    "check": "claims",
-    "study": "studies",
-    "suite": "studies",
+    "groups": "analysis",
+    "check": "lab.claims",
+    "study": "lab.studies",
+    "suite": "lab.studies",
     "quality": "verbs._quality",
-    "threshold": "reports",
-    "calibrate": "reports",
-    "plan": "claims",
-    "gallery": "verbs._gallery",
-    "budget": "reports",
+    "threshold": "analysis",
+    "calibrate": "analysis",
+    "plan": "lab.planning",
+    "gallery": "lab.planning",
+    "budget": "lab.planning",
     "inspect": "verbs._inspect",
     "convert": "embedding",
-    "diagnose": "diagnosis",
+    "diagnose": "lab.diagnosis",
+}
+
+# What lower rooms call of higher ones, and where each lives.
+_ABOVE = {
+    "write_run_pages": "reports.results",
+    "drawing": "reports.drawn",
+    "report_markdown": "reports.page",
+    "write_html": "reports.page",
+    "audit_sheet": "reports.audits",
+    "trainings": "reports",
+    "plots": "",
+    "against": "lab.claims",
+    "against_section": "lab.claims.comparison",
 }
 
 __all__ = ["Error", "__version__", *_MODULES, *_VERBS]
+
+
+def _found(name, room):
+    return getattr(import_module(f"facebench.{room}".rstrip(".")), name)
+
+
+for _name, _room in _ABOVE.items():
+    _above.hand_in(_name, partial(_found, _name, _room))
 
 
 def __getattr__(name):
     if name in _MODULES:
         return import_module(f"facebench.{name}")
     if name in _VERBS:
-        return getattr(import_module(f"facebench.{_VERBS[name]}"), name)
+        return _found(name, _VERBS[name])
     raise AttributeError(f"module 'facebench' has no attribute {name!r}")
 
 

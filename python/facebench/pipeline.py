@@ -19,14 +19,12 @@ from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
 from facebench.core._parts import state_of
 from facebench.core._shards import made_by
-from facebench.embedding import _foreign, _onnx_file
+from facebench.embedding import _foreign, _onnx_file, _photographs
 from facebench.io import EmbeddingSet, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
 from facebench.reports.page import image_section, table_section, text_section
 from facebench.reports.results import runs_section, write_run_pages
-from facebench.verbs import _compare
-from facebench.verbs._light import report, verify
 
 DemoOptions = full.DemoOptions
 PackRequest = full.PackRequest
@@ -47,9 +45,7 @@ __all__ = [
     "is_pack",
     "merge_packs",
     "pack",
-    "report",
     "run",
-    "verify",
 ]
 
 
@@ -173,7 +169,7 @@ def embed(
         if shard:
             raise ValueError(f"shard: '{source}' is a folder of photographs; pack it first")
         how = {"threads": threads, "progress": progress, "exif_orientation": exif_orientation}
-        result = _compare.embed_folder(embedder, source, extract, **how)
+        result = _photographs.embed_folder(embedder, source, extract, **how)
     else:
         how = {"shard": shard, "threads": threads, "progress": progress}
         result = embedding.extract(embedder, source, extract, **how)

@@ -9,6 +9,7 @@ those of matplotlib's ``plot``.
 import os
 
 from facebench.core._arguments import of_kind, type_text
+from facebench.protocols import Result, load
 
 __all__ = ["plot_cmc", "plot_det", "plot_roc", "plot_scores"]
 
@@ -27,8 +28,6 @@ def _axes(ax):
 
 def _curves(results):
     """(label, track) of every track that has a curve."""
-    from facebench.protocols import Result, load
-
     named = results if isinstance(results, dict) else {"": results}
     for title, result in named.items():
         if isinstance(result, (str, os.PathLike)):

@@ -32,7 +32,7 @@ def prepare(files, folder):
     import pyarrow as pa
     import pyarrow.parquet as pq
     from facebench import datasets
-    from facebench.timing import loaders
+    from facebench.lab.timing import loaders
     from tfrecord.writer import TFRecordWriter
 
     if files is None:

@@ -7,9 +7,9 @@ from importlib import import_module
 import numpy as np
 import torch
 from facebench import timing
-from facebench.engines import ENGINES, absent
-from facebench.engines.engine import noise
-from facebench.timing.step import agrees, export_onnx, graph_dict
+from facebench.lab.engines import ENGINES, absent
+from facebench.lab.engines.engine import noise
+from facebench.lab.timing.step import agrees, export_onnx, graph_dict
 
 
 def contest(network, batch, engines, *, mode, precision, device, times, classes=1000, **sizes):
@@ -72,7 +72,7 @@ def contest(network, batch, engines, *, mode, precision, device, times, classes=
 
 
 def _make(name, spec, weights):
-    module = import_module(f"facebench.engines.{ENGINES[name].module}")
+    module = import_module(f"facebench.lab.engines.{ENGINES[name].module}")
     module.load(name, 0)
     return module.Engine(spec, weights)
 

@@ -152,7 +152,7 @@ def of_torch():
     """Readers of facebench with images and networks."""
     import torch  # noqa: F401 - once for all children
     from facebench import datasets, detection, embedding, images, training
-    from facebench.studies import small_images
+    from facebench.lab.studies import small_images
 
     blank = np.zeros((32, 32, 3), np.uint8)
 

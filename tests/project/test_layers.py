@@ -352,8 +352,10 @@ def test_only_one_header_includes_the_json_library():
     assert users == [base / "eval/facebench/io/json.h"]
 
 
-PUBLIC = "core io metrics protocols reports images detection crops datasets nn losses embedding"
-PUBLIC += " training pipeline claims timing studies diagnosis plots"
+PUBLIC = (
+    "core io metrics protocols analysis reports images detection crops datasets nn losses embedding"
+)
+PUBLIC += " training pipeline claims timing studies lab.diagnosis lab.planning plots"
 
 
 @pytest.mark.parametrize("module", PUBLIC.split())

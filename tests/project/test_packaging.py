@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-LIGHT = ("core", "io", "metrics", "protocols", "reports", "claims")
+LIGHT = ("core", "io", "metrics", "protocols", "analysis", "reports", "claims")
 # Stands in for an environment without torch.
 WITHOUT_TORCH = """
 import sys

@@ -1,12 +1,13 @@
 """Files that are read: what a file is and how large is seen before anything is read, so that no
-pipe or device is waited for and no file fills the memory. Nothing else of the package opens any."""
+pipe or device is waited for and no file fills the memory. Nothing else of the package opens any.
+And texts that are written, whole or not at all."""
 
 import json
 import os
 import stat
 
-from facebench._eval import Error
-from facebench.core._arguments import brief
+from facebench._eval import Error, write_file
+from facebench.core._arguments import brief, of_kind
 
 MOST = 1 << 30  # bytes of a file that is read whole
 
@@ -57,3 +58,9 @@ def read_text(path, most=MOST) -> str:
 def read_json(path, most=MOST):
     """What a file of JSON of ours holds; ValueError where it is none."""
     return json.loads(read_text(path, most))
+
+
+def write_text(path, text):
+    """Write a text file, whole or not at all; missing folders are made."""
+    of_kind(text, str, "text")
+    write_file(path, text.encode("utf-8"))

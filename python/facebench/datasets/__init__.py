@@ -63,10 +63,9 @@ from facebench._full import (
     synthetic_layouts,
     write_synthetic_dataset,
 )
-from facebench.datasets._audit import audit_sheet
 from facebench.datasets._croissant import write_croissant
 from facebench.datasets._description import describe
-from facebench.datasets._overlap import find_overlap, read_person_names
+from facebench.datasets._overlap import audit_sheet, find_overlap, read_person_names
 
 __all__ = [
     "CheckOptions",

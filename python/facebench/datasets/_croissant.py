@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from facebench.core._arguments import of_kind
+from facebench.core._files import write_text
 from facebench.io import SampleStatus, sha256_file
-from facebench.reports import write_text
 
 _POINTS = ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth")
 _COLUMNS = {

@@ -7,16 +7,16 @@ import numpy as np
 from facebench import _eval, _library
 from facebench.core import Error
 from facebench.core._arguments import of_kind, path_text
+from facebench.core._finding import Finding
 from facebench.datasets._pictures import Pictures
 from facebench.io import EmbeddingSet, SampleStatus, read_embeddings
-from facebench.reports.page import Report, Section, bullets, table_block, text
 
-_SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 _WORST = 10  # people and images that are named
 _BLOCK = 1 << 24  # similarities at once
 
 
-class Description(Report):
+class Description(Finding):
     """What a training set is like. Its fields are those of :meth:`to_dict`.
 
     ``people`` and ``images`` that can be trained on, ``left_out`` by status; ``depth``: images a
@@ -27,89 +27,8 @@ class Description(Report):
     ``printed``: people, images and images a person of published sets.
     """
 
-    def _title(self):
-        return f"What {self.name} is like"
 
-    def _sections(self):
-        sections = [Section(self._title(), [*self._breadth()], level=1)]
-        sections.append(Section("Pictures", [*self._pictures()]))
-        if self.labels is not None:
-            sections.append(Section("Labels", [*self._labels()]))
-        return sections
-
-    def _breadth(self):
-        depth = self.depth
-        rows = [[self.name, f"{self.people:,}", f"{self.images:,}", f"{depth['mean']:.1f}"]]
-        rows += [[f"{p['name']} (printed)", *p["cells"]] for p in self.printed]
-        yield table_block(["set", "people", "images", "images a person"], rows)
-        if self.printed:
-            yield text(
-                "Printed: table 16 of Wang & Guo 2019, training sets without the people of the "
-                "test sets."
-            )
-        quantiles = depth["quantiles"]
-        yield table_block(
-            ["images a person", *(f"{100 * float(share):g} %" for share in quantiles)],
-            [["at most", *quantiles.values()]],
-        )
-        yield text(
-            f"{depth['single']:,} people have one image; the tenth of people with the most have "
-            f"{100 * depth['top_tenth']:.1f} % of the images."
-        )
-        if self.left_out:
-            left_out = ", ".join(f"{count:,} {status}" for status, count in self.left_out.items())
-            yield text(f"Not trained on: {left_out}.")
-
-    def _pictures(self):
-        sizes = self.sizes
-        yield text(
-            f"Of {self.looked:,} pictures, spread evenly: {100 * self.grey:.1f} % without colour; "
-            f"width {_three(sizes['width'])}, height {_three(sizes['height'])} (least, median, "
-            "most)."
-        )
-        if self.measures:
-            columns = ["measure", "images", *(f"{100 * share:g} %" for share in _SHARES)]
-            yield table_block(
-                columns,
-                [[m["name"], m["images"], *m["quantiles"].values()] for m in self.measures],
-            )
-
-    def _labels(self):
-        labels = self.labels
-        columns = ["cosine of an image to", "images", *(f"{100 * share:g} %" for share in _SHARES)]
-        yield table_block(
-            columns,
-            [
-                [what, labels["images"], *labels[key].values()]
-                for what, key in (
-                    ("the mean of its person's others", "within"),
-                    ("the most alike mean of another person", "between"),
-                )
-            ],
-        )
-        yield text(
-            f"{100 * labels['nearer_to_another']:.2f} % of {labels['images']:,} images are nearer "
-            "to the mean of another person than to that of their own: wrong labels, people who are "
-            "in the set twice, and images that the model does not recognise."
-        )
-        if labels["doubtful_images"]:
-            yield text("The most doubtful labels:")
-            yield bullets(
-                f"{d['image']}: {d['own']:.3f} to its own, {d['other']:.3f} to {d['person']}"
-                for d in labels["doubtful_images"]
-            )
-        if labels["alike_people"]:
-            yield text("The people who are most alike, perhaps one under two names:")
-            yield bullets(
-                f"{' and '.join(a['people'])}: {a['cosine']:.3f}" for a in labels["alike_people"]
-            )
-
-
-def _three(numbers):
-    return " / ".join(f"{n:g}" for n in numbers)
-
-
-def _quantiles(values, shares=_SHARES):
+def _quantiles(values, shares=SHARES):
     return {str(s): float(v) for s, v in zip(shares, np.quantile(values, shares), strict=True)}
 
 

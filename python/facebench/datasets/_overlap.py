@@ -6,11 +6,11 @@ from typing import Unpack
 from facebench import _library
 from facebench._full import OverlapOptions
 from facebench.core import Error
+from facebench.core._above import from_above
 from facebench.core._arguments import path_text
 from facebench.core._fields import Fields
 from facebench.core._files import read_text
 from facebench.core._options import takes
-from facebench.datasets import _audit
 from facebench.io import _text_tables
 
 
@@ -29,7 +29,7 @@ class Overlap(Fields):
 
     def clusters(self):
         """The entries in groups that share a person of either set, the largest first."""
-        return _audit.clusters(self.entries)
+        return _clusters(self.entries)
 
     def __repr__(self):
         train, test, dropped = self.train, self.test, self.dropped
@@ -52,6 +52,25 @@ class Overlap(Fields):
         if len(self.entries) > 20:
             lines.append(f"  ... and {len(self.entries) - 20} more")
         return "\n".join(lines)
+
+
+def _clusters(entries):
+    """Hits that share a person of either set, together: lists of entries, the largest first."""
+    root = {}
+
+    def find(key):
+        root.setdefault(key, key)
+        while root[key] != key:
+            root[key] = root[root[key]]
+            key = root[key]
+        return key
+
+    for entry in entries:
+        root[find(("test", entry["match"]))] = find(("train", entry["person"]))
+    groups = {}
+    for entry in entries:
+        groups.setdefault(find(("train", entry["person"])), []).append(entry)
+    return sorted(groups.values(), key=len, reverse=True)
 
 
 def read_person_names(path):
@@ -130,3 +149,29 @@ def find_overlap(
     sets = (os.fspath(train), os.fspath(test), *embeddings, *map(_table, (train_names, test_names)))
     how = (OverlapOptions(**options), threads, progress)
     return Overlap(*_library.full.find_overlap(*sets, *how))
+
+
+def audit_sheet(overlap, train, test):
+    """An HTML page of an :class:`Overlap`: each hit with the two most alike pictures side by side.
+
+    ``train``, ``test``: where their pictures are, the packs, folders or archives of the two sets.
+    Hits that share a person stand together. Whoever looks ticks those who are one person, and saves
+    the list that ``exclude=`` of packing, training and comparing takes. Ticked at first are hits
+    with similar images, and hits by name where no images were compared. The page is complete in
+    itself and loads nothing. Returns its text. Error where a set cannot be read.
+
+    >>> import pathlib, tempfile
+    >>> from facebench import datasets
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name, first in (("ours", 0), ("theirs", 19)):
+    ...     faces = datasets.SyntheticOptions(people=20, images=2, size=32, first_person=first)
+    ...     _ = datasets.write_synthetic_dataset(faces, folder / name)
+    >>> sets = folder / "ours" / "images", folder / "theirs" / "images"
+    >>> found = datasets.find_overlap(*sets)
+    >>> [len(group) for group in found.clusters()]
+    [1]
+    >>> page = datasets.audit_sheet(found, *sets)
+    >>> page.count('data-person="Person_00020"')
+    1
+    """
+    return from_above("audit_sheet")(overlap, train, test)

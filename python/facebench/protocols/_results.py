@@ -3,7 +3,8 @@
 import html
 from typing import Any
 
-from facebench import _eval, plots
+from facebench import _eval
+from facebench.core._above import from_above
 from facebench.core._arguments import of_kind
 from facebench.core._fields import NamedValues
 from facebench.core._rows import frame, rests_on, rows_of
@@ -245,19 +246,19 @@ class Result(NamedValues):
 
     def plot_roc(self, ax=None, *, bands=True, **line):
         """TAR over FAR of each track; see `facebench.plots.plot_roc`."""
-        return plots.plot_roc(self, ax, bands=bands, **line)
+        return from_above("plots").plot_roc(self, ax, bands=bands, **line)
 
     def plot_det(self, ax=None, *, bands=True, **line):
         """FNMR over FMR of each track; see `facebench.plots.plot_det`."""
-        return plots.plot_det(self, ax, bands=bands, **line)
+        return from_above("plots").plot_det(self, ax, bands=bands, **line)
 
     def plot_cmc(self, ax=None, **line):
         """Identification rate over rank of each search; see `facebench.plots.plot_cmc`."""
-        return plots.plot_cmc(self, ax, **line)
+        return from_above("plots").plot_cmc(self, ax, **line)
 
     def plot_scores(self, ax=None, **line):
         """Histograms of genuine and impostor scores; see `facebench.plots.plot_scores`."""
-        return plots.plot_scores(self, ax, **line)
+        return from_above("plots").plot_scores(self, ax, **line)
 
     def _named(self):
         """The tracks; of a single one its metrics."""
@@ -279,10 +280,8 @@ class Result(NamedValues):
         """
         if self.folder:
             raise ValueError(f"this result is that of {self.folder}: copy the folder")
-        from facebench.verbs._light import write_run_pages
-
         how = (overwrite, command, self._root, self._threads)
-        _eval.save_run(self._raw, path, *how, write_run_pages)
+        _eval.save_run(self._raw, path, *how, from_above("write_run_pages"))
 
     def _convention(self):
         return f"convention {_eval.convention_text(self.options.to_dict())}"

@@ -4,8 +4,8 @@ JSON is a part)."""
 import json
 
 from facebench import _eval
+from facebench.analysis.headlines import cells_of
 from facebench.reports.escape import escape_markdown
-from facebench.reports.headlines import cells_of
 from facebench.reports.markdown import markdown_table
 
 _LIMITS = (

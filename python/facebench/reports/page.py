@@ -14,8 +14,7 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench.core._arguments import brief, listed, of_kind
-from facebench.core._fields import Fields
-from facebench.core._files import read_bytes
+from facebench.core._files import read_bytes, write_text
 from facebench.reports.escape import escape_latex, escape_markdown, on_one_line
 
 
@@ -145,34 +144,6 @@ def _cell(value) -> Cell:
     if isinstance(text, (int, float)):
         return Cell(f"{text:.4g}" if isinstance(text, float) else str(text), below, sort=text)
     return Cell(str(text), below, number=bool(_NUMBER.fullmatch(str(text))))
-
-
-class Report(Fields):
-    """A result with a text, which notebooks show too, and a page. A kind of report says in
-    ``_title()`` and ``_sections()`` what stands in both."""
-
-    def __repr__(self):
-        return report_markdown(self._sections()).rstrip()
-
-    def _repr_markdown_(self):
-        return repr(self)
-
-    def write_html(self, path):
-        """Write the report as a page."""
-        write_html(path, self._title(), self._sections())
-
-    def with_page(self, out):
-        """Itself; where ``out`` is given its page is written there."""
-        if out is not None:
-            self.write_html(out)
-        return self
-
-    def _by_name(self, kind, name):
-        """The one of that name among dicts with names."""
-        for one in self._fields[kind]:
-            if one["name"] == name:
-                return one
-        raise KeyError(f"{name!r}; there are: {', '.join(o['name'] for o in self._fields[kind])}")
 
 
 def percent(rate, unit=""):
@@ -313,9 +284,3 @@ def write_html(path, title, sections, subtitle=""):
     :func:`image_section` make, in the order of the page. ``subtitle`` stands below the title.
     """
     write_text(path, report_html(title, sections, subtitle))
-
-
-def write_text(path, text):
-    """Write a text file, whole or not at all; missing folders are made."""
-    of_kind(text, str, "text")
-    _eval.write_file(path, text.encode("utf-8"))

@@ -3,13 +3,13 @@
 from itertools import groupby
 
 from facebench import _eval
+from facebench.analysis.ranking import holm_adjusted, rank_runs
+from facebench.analysis.runs import as_list, read_run
 from facebench.core._arguments import brief, listed, of_kind, one_of
 from facebench.core._rows import entries
 from facebench.protocols import protocol_metrics
 from facebench.reports.escape import escape_latex, escape_markdown
 from facebench.reports.markdown import markdown_table
-from facebench.reports.ranking import holm_adjusted, rank_runs
-from facebench.reports.runs import as_list, read_run
 
 INTERVALS = ("none", "brackets", "pm")
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from facebench import _eval
+from facebench.analysis._signatures import SIGNATURE
+from facebench.analysis.headlines import headline
+from facebench.analysis.runs import as_list, curves, read_run
 from facebench.core import Error
 from facebench.core._arguments import brief, listed
 from facebench.core._files import read_bytes
-from facebench.reports._signatures import SIGNATURE
 from facebench.reports.cards import run_card
-from facebench.reports.headlines import headline
 from facebench.reports.page import (
     Cell,
     Section,
@@ -27,7 +28,6 @@ from facebench.reports.page import (
     written,
 )
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
-from facebench.reports.runs import as_list, curves, read_run
 
 
 class _Run:

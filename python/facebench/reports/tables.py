@@ -3,10 +3,10 @@
 import functools
 
 from facebench import _eval
+from facebench.analysis.runs import as_list
 from facebench.core._arguments import brief, did_you_mean, listed
 from facebench.reports.escape import spreadsheet
 from facebench.reports.page import written
-from facebench.reports.runs import as_list
 
 _FORMATS = {
     "markdown": functools.partial(written, "table.md"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from facebench import _eval
+from facebench.analysis.runs import as_list
 from facebench.core import Error
 from facebench.core._arguments import brief, listed, of_kind
 from facebench.core._files import read_text
@@ -14,7 +15,6 @@ from facebench.reports.escape import escape_markdown, spreadsheet
 from facebench.reports.markdown import markdown_table
 from facebench.reports.page import Section, plots, table_block, text, write_html, write_text
 from facebench.reports.plots import steps_svg
-from facebench.reports.runs import as_list
 
 # The columns of training.csv: of a line of the log, and of a validation after the same step.
 STEP_COLUMNS = [

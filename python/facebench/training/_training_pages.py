@@ -4,9 +4,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import reports
+from facebench.core._above import from_above
 from facebench.core._inside import refuse_links
-from facebench.reports.trainings import read_training, write_training_page, write_training_table
 
 # The page is not written again sooner, but at the end of the training always.
 _PAGE_EVERY = 10.0  # seconds
@@ -19,6 +18,7 @@ class TrainingPages:
 
     def __init__(self, folder):
         self._folder = Path(folder)
+        self._trainings = from_above("trainings")  # what reports say of them
         self._page_at = None
         self._events = None
         self.begun = False
@@ -26,16 +26,16 @@ class TrainingPages:
     def update(self, last=False):
         """After a checkpoint; ``last``: nothing follows."""
         self.begun = True
-        training = read_training(self._folder)
-        write_training_table(training, self._folder)
+        training = self._trainings.read_training(self._folder)
+        self._trainings.write_training_table(training, self._folder)
         now = time.monotonic()
         if last or self._page_at is None or now - self._page_at >= _PAGE_EVERY:
-            write_training_page(training, self._folder)
+            self._trainings.write_training_page(training, self._folder)
             self._page_at = now
         if self._events is None and find_spec("tensorboard") is not None:
             self._events = _Events(self._folder / "tensorboard")
         if self._events is not None:
-            self._events.add(training.rows)
+            self._events.add(training.rows, self._trainings.STEP_COLUMNS[1:])
             if last:
                 self._events.close()
 
@@ -52,8 +52,8 @@ class _Events:
         self._writer = SummaryWriter(folder, filename_suffix=_OURS)
         self._steps, self._validated = -1, -1
 
-    def add(self, rows):
-        """What the rows have beyond those of the last call."""
+    def add(self, rows, columns):
+        """What the rows have in these columns beyond those of the last call."""
         for row in rows:
             step = row["iteration"]
             if "metric" in row and step > self._validated:
@@ -61,7 +61,7 @@ class _Events:
                 self._writer.add_scalar(tag, row["value"], step)
                 self._validated = step
             if "loss" in row and step > self._steps:
-                for key in reports.trainings.STEP_COLUMNS[1:]:
+                for key in columns:
                     if isinstance(row.get(key), (int, float)):
                         self._writer.add_scalar(f"training/{key}", row[key], step)
                 self._steps = step

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from facebench import _eval, datasets, pipeline, reports
+from facebench import _eval, analysis, datasets, pipeline
 from facebench.core import Error
 from facebench.io import read_embeddings
 from facebench.verbs import _recorded
@@ -36,7 +36,7 @@ def check_again(run, root, count, model=None, threads=0, progress=None):
 
 
 def _compared(run, root, count, model, threads, progress):
-    record = reports.read_run(run, check=False)
+    record = analysis.read_run(run, check=False)
     content = _recorded.table_at(record, "content")
     circumstance = _recorded.table_at(record, "circumstance")
     for name in ("pack.h5", "embeddings.h5"):

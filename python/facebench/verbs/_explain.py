@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 
-from facebench import pipeline, reports
+from facebench import analysis, pipeline
+from facebench.analysis.explanations import Explanation
+from facebench.analysis.headlines import cells_of
 from facebench.core import Error
 from facebench.core._arguments import of_kind
 from facebench.protocols import EvaluationOptions, evaluate, load
-from facebench.reports.headlines import cells_of
 from facebench.verbs import _recorded
 from facebench.verbs._recorded import Undone
 
@@ -25,8 +26,8 @@ def explain(
     seed: int = 0,
     threads: int = 0,
     progress=None,
-) -> reports.explanations.Explanation:
-    """Why the numbers of two run folders differ: see `facebench.reports.explain`.
+) -> Explanation:
+    """Why the numbers of two run folders differ: see `facebench.analysis.explain`.
 
     ``resolve``: where several causes differ together, the missing runs are made, one factor at a
     time: run ``a`` with the pack of ``b``, with its model, and with each of its options of the
@@ -35,7 +36,7 @@ def explain(
     """
     of_kind(resolve, bool, "resolve")
     how = {"replicates": replicates, "level": level, "seed": seed}
-    explanation = reports.explain(a, b, **how, threads=threads, progress=progress)
+    explanation = analysis.explain(a, b, **how, threads=threads, progress=progress)
     if model is not None and not resolve:
         raise ValueError("model: goes with resolve")
     if resolve:
@@ -63,7 +64,7 @@ class _Side:
     """A run, and what its embeddings were made of."""
 
     def __init__(self, run, model):
-        record = reports.read_run(run, check=False)
+        record = analysis.read_run(run, check=False)
         self.run = run
         self.content = _recorded.table_at(record, "content")
         self.circumstance = _recorded.table_at(record, "circumstance")

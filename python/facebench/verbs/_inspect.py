@@ -11,9 +11,10 @@ import numpy as np
 from facebench import _eval
 from facebench._eval import InspectionOptions
 from facebench.core._arguments import listed, path_text
+from facebench.core._finding import Finding
 from facebench.core._options import takes
+from facebench.reports.drawn import draws
 from facebench.reports.page import (
-    Report,
     Section,
     data_url,
     heading,
@@ -30,7 +31,7 @@ KINDS = {
 }
 
 
-class Inspection(Report):
+class Inspection(Finding):
     """What :func:`inspect` found. Its fields are those of :meth:`to_dict`.
 
     ``genuine_pairs``, ``impostor_pairs``, ``disagreements``: first, second, score, ...;
@@ -55,60 +56,6 @@ class Inspection(Report):
             super().write_html(path)
         finally:
             self._crops = None
-
-    def _title(self):
-        return f"{self.protocol} inspected"
-
-    def _sections(self):
-        rates = (
-            f"Threshold {self.threshold:.6g}. {self.threshold_from} FMR {percent(self.fmr)} % of "
-            f"{self.impostor} impostor comparisons, FNMR {percent(self.fnmr)} % of {self.genuine} "
-            "genuine ones."
-        )
-        blocks = [text(rates)]
-        for title, pairs in self.pairs():
-            blocks += [heading(title), _pairs_block(pairs, self._crops)]
-        if self.influence:
-            rows = [
-                [p["person"], p["comparisons"], p["errors"], percent(p["fmr"]), percent(p["fnmr"])]
-                for p in self.influence
-            ]
-            names = ["person", "comparisons", "errors", "FMR without, %", "FNMR without, %"]
-            blocks += [heading("People without whom a rate changes most"), table_block(names, rows)]
-        if self.suspects:
-            blocks += [
-                heading("Labels that the scores speak against"),
-                self._suspects(),
-                text(
-                    "A hard photograph looks like a wrong label: look at each before it is left "
-                    "out."
-                ),
-            ]
-        return [Section(self._title(), blocks)]
-
-    def _suspects(self):
-        if self._crops is None:
-            rows = [
-                [
-                    " or ".join(s["samples"]),
-                    f"{s['evidence']:.2f}",
-                    f"{s['against']} of {s['comparisons']}",
-                    f"{s['worst']['score']:.4f}",
-                ]
-                for s in self.suspects
-            ]
-            names = ["sample", "log10 of the evidence", "comparisons against it", "worst score"]
-            return table_block(names, rows)
-        items = [
-            _item(
-                self._crops,
-                s["worst"],
-                f"{' or '.join(s['samples'])}: 10^{s['evidence']:.1f} to 1 against the label, "
-                f"{s['against']} of {s['comparisons']} comparisons",
-            )
-            for s in self.suspects
-        ]
-        return {"kind": "sheet", "pairs": items}
 
 
 @takes(InspectionOptions)
@@ -186,16 +133,6 @@ class _Crops:
         return data_url("image/jpeg", self._images.encode_jpeg(np.ascontiguousarray(pixels)))
 
 
-def _item(crops, pair, text):
-    """A pair of a sheet."""
-    sides = [(crops.source(pair[side]), pair[side]) for side in ("first", "second")]
-    return {"images": sides, "caption": text}
-
-
-def _score(pair):
-    return f"{pair['score']:.4f}" + ("" if pair["other"] is None else f" / {pair['other']:.4f}")
-
-
 def _pairs_block(pairs, crops):
     """Pairs as pictures, or as a table where there are no crops."""
     if crops is None:
@@ -243,3 +180,65 @@ def _write_sheet(path, inspection, crops):
     from facebench import images
 
     images.write(os.fspath(path), np.concatenate(bands[:-1]))
+
+
+@draws
+def draw_inspection(found: Inspection):
+    title = f"{found.protocol} inspected"
+    rates = (
+        f"Threshold {found.threshold:.6g}. {found.threshold_from} FMR {percent(found.fmr)} % of "
+        f"{found.impostor} impostor comparisons, FNMR {percent(found.fnmr)} % of {found.genuine} "
+        "genuine ones."
+    )
+    blocks = [text(rates)]
+    for title, pairs in found.pairs():
+        blocks += [heading(title), _pairs_block(pairs, found._crops)]
+    if found.influence:
+        rows = [
+            [p["person"], p["comparisons"], p["errors"], percent(p["fmr"]), percent(p["fnmr"])]
+            for p in found.influence
+        ]
+        names = ["person", "comparisons", "errors", "FMR without, %", "FNMR without, %"]
+        blocks += [heading("People without whom a rate changes most"), table_block(names, rows)]
+    if found.suspects:
+        blocks += [
+            heading("Labels that the scores speak against"),
+            _suspects(found),
+            text("A hard photograph looks like a wrong label: look at each before it is left out."),
+        ]
+    return title, [Section(title, blocks)]
+
+
+def _suspects(found):
+    if found._crops is None:
+        rows = [
+            [
+                " or ".join(s["samples"]),
+                f"{s['evidence']:.2f}",
+                f"{s['against']} of {s['comparisons']}",
+                f"{s['worst']['score']:.4f}",
+            ]
+            for s in found.suspects
+        ]
+        names = ["sample", "log10 of the evidence", "comparisons against it", "worst score"]
+        return table_block(names, rows)
+    items = [
+        _item(
+            found._crops,
+            s["worst"],
+            f"{' or '.join(s['samples'])}: 10^{s['evidence']:.1f} to 1 against the label, "
+            f"{s['against']} of {s['comparisons']} comparisons",
+        )
+        for s in found.suspects
+    ]
+    return {"kind": "sheet", "pairs": items}
+
+
+def _item(crops, pair, text):
+    """A pair of a sheet."""
+    sides = [(crops.source(pair[side]), pair[side]) for side in ("first", "second")]
+    return {"images": sides, "caption": text}
+
+
+def _score(pair):
+    return f"{pair['score']:.4f}" + ("" if pair["other"] is None else f" / {pair['other']:.4f}")

@@ -4,19 +4,18 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import _eval, claims, reports
-from facebench.claims.comparison import against_section
+from facebench import _eval, analysis, reports
+from facebench.analysis import _signatures
+from facebench.analysis.runs import as_list
 from facebench.core import _rows
+from facebench.core._above import from_above
 from facebench.core._arguments import listed, of_kind, one_of, path_text
-from facebench.reports import _signatures
 from facebench.reports.markdown import align_tables
 from facebench.reports.results import (
     folders_section,
     runs_section,
     verify_pages,
-    write_run_pages,  # noqa: F401 -- of Result.save, which is lower
 )
-from facebench.reports.runs import as_list
 from facebench.reports.trainings import is_training, trainings_sections, trainings_table
 from facebench.verbs import _inspect
 
@@ -67,11 +66,11 @@ def report(
     if format == "frame":
         if against or out is not None:
             raise ValueError("a frame is of runs alone and is returned; leave against and out away")
-        return reports.frame(runs, titles)
+        return analysis.frame(runs, titles)
     if format == "parquet":
         if against:
             raise ValueError("parquet is of runs alone; leave against away, or take csv")
-        return _rows.write_parquet(reports.rows(runs, titles), out)
+        return _rows.write_parquet(analysis.rows(runs, titles), out)
     if paper and rows != "systems":
         raise ValueError(f"{next(iter(paper))}: goes with rows='systems'")
     if rows == "systems":
@@ -83,13 +82,15 @@ def report(
             [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
         )
         if against:
-            parts.append(claims.against(runs, against, stated, format, titles, nearest=nearest))
+            parts.append(
+                from_above("against")(runs, against, stated, format, titles, nearest=nearest)
+            )
         text = "\n".join(parts)
         return _text_to(out, align_tables(text) if format == "markdown" else text)
     path = _html_path(out)
     sections = [runs_section("Results", runs, titles)]
     if against:
-        sections.append(against_section(runs, against, stated, titles))
+        sections.append(from_above("against_section")(runs, against, stated, titles))
     names = listed(titles, "titles") or _eval.run_titles([os.fspath(run) for run in runs])
     sections += filter(None, map(_inspect.worst_pairs, runs, names))
     sections.append(folders_section(runs, names, path.parent))
@@ -194,8 +195,8 @@ def verify(
 
         checks = full.verify(run, path_text(root, "root"), threads, progress)
     else:
-        checks = reports.verify_scores(run, threads, progress)
-        checks += reports.verify_inputs(run, root, progress)
+        checks = analysis.verify_scores(run, threads, progress)
+        checks += analysis.verify_inputs(run, root, progress)
     checks += verify_pages(run)
     if again:
         from facebench.verbs._again import check_again

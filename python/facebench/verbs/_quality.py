@@ -6,7 +6,7 @@ from typing import Unpack
 
 import numpy as np
 
-from facebench import _eval, reports
+from facebench import _eval, analysis
 from facebench.core._arguments import listed, mapping
 from facebench.core._options import takes
 from facebench.io import read_embeddings
@@ -72,7 +72,7 @@ def quality(
         samples, values = measured[name]
         measured[name] = (samples, -np.asarray(values))
     how = {"track": track, "threshold_from": threshold_from, "threads": threads}
-    report = reports.quality_report(run, measured, **how, progress=progress, **options)
+    report = analysis.quality_report(run, measured, **how, progress=progress, **options)
     return report.with_page(out)
 
 

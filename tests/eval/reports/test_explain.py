@@ -6,9 +6,9 @@ import facebench
 import numpy as np
 import pytest
 from facebench import protocols, reports
+from facebench.analysis.headlines import headline
 from facebench.io import write_embeddings
 from facebench.protocols import EmbeddingSet
-from facebench.reports.headlines import headline
 from facebench.reports.results import run_report, runs_section
 
 

@@ -6,7 +6,7 @@ import shutil
 import facebench
 import numpy as np
 import pytest
-from facebench.reports import _signatures
+from facebench.analysis import _signatures
 
 # Made by py-minisign 0.21.1, the second under the password "secret"; of nobody.
 SECRET = (

@@ -9,7 +9,7 @@ import shutil
 import facebench
 import pytest
 from facebench import claims, protocols, reports
-from facebench.claims.comparison import against_section
+from facebench.lab.claims.comparison import against_section
 
 SYSTEM = {
     "network": "resnet50",

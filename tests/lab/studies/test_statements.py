@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import facebench
 import pytest
 from facebench import datasets, io, studies
-from facebench.studies import cells, page
-from facebench.studies.conditions import check_statements, timed_differences
+from facebench.lab.studies import cells, page
+from facebench.lab.studies.conditions import check_statements, timed_differences
 
 pytest.importorskip("torch")
 

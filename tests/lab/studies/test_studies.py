@@ -11,7 +11,7 @@ stats = pytest.importorskip("scipy.stats")
 
 import facebench  # noqa: E402
 from facebench import studies, training  # noqa: E402
-from facebench.studies import cells, page, seeds, shorter, work  # noqa: E402
+from facebench.lab.studies import cells, page, seeds, shorter, work  # noqa: E402
 
 TINY = {
     "network.channel_multiplier": 0.125,

@@ -16,9 +16,9 @@ import facebench
 import numpy as np
 import pytest
 from facebench import datasets, embedding, reports, studies
+from facebench.lab.studies.page import write_page
 from facebench.reports import rate_plots
 from facebench.reports.rate_plots import points_svg
-from facebench.studies.page import write_page
 from planted_truths import auc_and_variance, shifted_runs, write_pairs
 from scipy.stats import norm
 

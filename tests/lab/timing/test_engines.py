@@ -14,10 +14,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from facebench import nn, timing  # noqa: E402
-from facebench.engines import ENGINES, absent  # noqa: E402
-from facebench.engines.engine import needed_nodes, noise  # noqa: E402
-from facebench.timing import step as step_module  # noqa: E402
-from facebench.timing.workers import Worker  # noqa: E402
+from facebench.lab.engines import ENGINES, absent  # noqa: E402
+from facebench.lab.engines.engine import needed_nodes, noise  # noqa: E402
+from facebench.lab.timing import step as step_module  # noqa: E402
+from facebench.lab.timing.workers import Worker  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
 
 OTHER = os.environ.get("FACEBENCH_ENGINE_PYTHON")
@@ -169,7 +169,7 @@ def test_compiled_agrees(references, mode):
 
 @pytest.mark.parametrize("mode", ["training", "inference"])
 def test_what_is_checked_is_what_is_compiled_and_timed(references, monkeypatch, mode):
-    from facebench.engines import pytorch_engine
+    from facebench.lab.engines import pytorch_engine
 
     calls = []
 
@@ -198,7 +198,7 @@ def test_what_is_checked_is_what_is_compiled_and_timed(references, monkeypatch, 
 
 def test_onnxruntimes_batch_is_bound(references):
     pytest.importorskip("onnxruntime")
-    from facebench.engines.onnxruntime_engine import Engine
+    from facebench.lab.engines.onnxruntime_engine import Engine
 
     reference = references("small4", "inference")
     spec = {**job("small4", "inference"), "graph": reference.graph, "onnx": reference.onnx}
@@ -210,7 +210,7 @@ def test_onnxruntimes_batch_is_bound(references):
 
 def test_onnxruntimes_batch_lies_on_the_card(monkeypatch):
     pytest.importorskip("onnxruntime")
-    from facebench.engines import onnxruntime_engine
+    from facebench.lab.engines import onnxruntime_engine
 
     library = mock.MagicMock(__file__="onnxruntime/__init__.py")
     session = library.InferenceSession.return_value
@@ -235,7 +235,7 @@ def test_onnxruntimes_batch_lies_on_the_card(monkeypatch):
 
 
 def test_torch_neither_multiplies_tf32_nor_searches(monkeypatch):
-    from facebench.engines import pytorch_engine
+    from facebench.lab.engines import pytorch_engine
 
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
     torch.backends.cuda.matmul.allow_tf32 = True  # not what it is before
@@ -327,7 +327,7 @@ def test_only_what_the_embedding_rests_on_is_built():
 
 
 def test_noise_is_the_same_in_every_engine():
-    from facebench.engines.engine import noise
+    from facebench.lab.engines.engine import noise
 
     spec = {"seed": 1, "batch": 3, "classes": 5, "graph": {"input": [3, 4, 4], "vocabulary": 0}}
     one, two = noise(spec), noise(spec)

@@ -11,8 +11,8 @@ pytest.importorskip("facebench._full")
 
 import facebench
 from facebench import datasets, embedding, studies, training
-from facebench.engines import ENGINES, absent
-from facebench.engines.heads import LOSSES
+from facebench.lab.engines import ENGINES, absent
+from facebench.lab.engines.heads import LOSSES
 
 FITTING = [name for name, entry in ENGINES.items() if entry.fits]
 SMALL = {"batch": 16, "epochs": 2, "embedding": 16, "channel_multiplier": 0.25, "lr": 0.05}

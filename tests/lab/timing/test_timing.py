@@ -17,9 +17,9 @@ torch = pytest.importorskip("torch")
 
 from facebench import engines, nn, timing  # noqa: E402
 from facebench.core._out_of_memory import is_out_of_memory  # noqa: E402
-from facebench.engines import libraries  # noqa: E402
-from facebench.timing.results import markdown, sections  # noqa: E402
-from facebench.timing.workers import Worker, WorkerFailed  # noqa: E402
+from facebench.lab.engines import libraries  # noqa: E402
+from facebench.lab.timing.results import markdown, sections  # noqa: E402
+from facebench.lab.timing.workers import Worker, WorkerFailed  # noqa: E402
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -330,7 +330,7 @@ def test_engines_are_looked_for_elsewhere(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("threads", [0, 2])
 def test_batches_of_files_are_the_folders_images(threads, tmp_path):
-    from facebench.engines.numpy_files import batches_of_files
+    from facebench.lab.engines.numpy_files import batches_of_files
     from PIL import Image
 
     options = facebench.datasets.SyntheticOptions(people=20, images=2, size=48)

@@ -10,9 +10,9 @@ import pytest
 import torch
 from facebench import detection
 from facebench.cli.app import app
-from facebench.diagnosis import settings
-from facebench.diagnosis.development import Development, Pairs
-from facebench.diagnosis.search import Search, dprime_statistic, probability_of
+from facebench.lab.diagnosis import settings
+from facebench.lab.diagnosis.development import Development, Pairs
+from facebench.lab.diagnosis.search import Search, dprime_statistic, probability_of
 from scipy import stats
 from typer.testing import CliRunner
 

@@ -13,7 +13,7 @@ pytest.importorskip("facebench._full")
 
 import facebench
 from facebench import studies, training
-from facebench.studies import classifying, small_images
+from facebench.lab.studies import classifying, small_images
 
 QUICK = {"training.batch": 20, "network.embedding": 16, "optimizer.lr": 0.01}
 

@@ -1,13 +1,12 @@
 """The tables of the verbs, in the order of the help; a group of verbs is a table of its own."""
 
+from facebench.cli.lab import of_lab
 from facebench.cli.verbs import (
-    check,
     compare,
     convert,
     data,
     demo,
     detect,
-    diagnose,
     embed,
     evaluate,
     explain,
@@ -22,12 +21,9 @@ from facebench.cli.verbs import (
     report,
     run,
     show,
-    study,
-    suite,
     train,
     verify,
 )
-from facebench.cli.verbs.bench import steps, studies, throughput
 
 # By the headings that they stand under in the help.
 SECTIONS = {
@@ -52,20 +48,20 @@ SECTIONS = {
     },
     "What a run says": {
         "explain": explain.explain,
-        "diagnose": diagnose.diagnose,
+        "diagnose": of_lab("diagnose.diagnose"),
         "inspect": inspect.inspect,
         "groups": groups.groups,
         "quality": quality.quality,
         "threshold": operating_points.threshold,
         "calibrate": operating_points.calibrate,
-        "plan": operating_points.plan,
-        "gallery": operating_points.gallery,
-        "budget": operating_points.budget,
-        "check": check.check,
+        "plan": of_lab("planning.plan"),
+        "gallery": of_lab("planning.gallery"),
+        "budget": of_lab("planning.budget"),
+        "check": of_lab("check.check"),
     },
     "Studies": {
-        "study": study.study,
-        "suite": suite.suite,
+        "study": of_lab("study.study"),
+        "suite": of_lab("suite.suite"),
     },
     "Data and speed": {
         "data": {
@@ -79,14 +75,14 @@ SECTIONS = {
             "croissant": data.croissant,
         },
         "bench": {
-            "step": steps.step,
-            "scale": steps.scale,
-            "load": throughput.load,
-            "detect": throughput.detect,
-            "eval": throughput.evaluate,
-            "layers": throughput.layers,
-            "factors": studies.factors,
-            "compare-datasets": studies.compare_datasets,
+            "step": of_lab("bench.steps.step"),
+            "scale": of_lab("bench.steps.scale"),
+            "load": of_lab("bench.throughput.load"),
+            "detect": of_lab("bench.throughput.detect"),
+            "eval": of_lab("bench.throughput.evaluate"),
+            "layers": of_lab("bench.throughput.layers"),
+            "factors": of_lab("bench.studies.factors"),
+            "compare-datasets": of_lab("bench.studies.compare_datasets"),
         },
     },
 }

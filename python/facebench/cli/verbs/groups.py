@@ -17,7 +17,7 @@ from facebench.cli.verb import verb
             out=option("Also write a page with figures (.html).", Path),
             threads=common.Threads,
         ),
-        *fields(facebench.reports.GroupReportOptions),
+        *fields(facebench.analysis.GroupReportOptions),
         *fields(facebench.metrics.GroupRatesOptions),
     ],
 )

@@ -24,7 +24,7 @@ from facebench.cli.verb import verb
             sheet=option("Also write the pairs as a picture (.png, .jpg).", Path),
             suspects=option("Write the suspects as a list for --exclude of eval and run.", Path),
         ),
-        *fields(facebench.reports.InspectionOptions),
+        *fields(facebench.analysis.InspectionOptions),
     ],
 )
 def inspect(run: argument("A run folder.", Path), **options):

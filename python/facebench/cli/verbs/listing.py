@@ -2,6 +2,7 @@
 
 import facebench
 from facebench.cli import common
+from facebench.cli.lab import of_lab
 from facebench.cli.options import argument
 from facebench.cli.verb import Answer, verb
 from facebench.core._arguments import did_you_mean
@@ -91,30 +92,13 @@ def _devices() -> list[dict]:
     return devices
 
 
-def _engines() -> list[dict]:
-    from facebench.engines import ENGINES, absent
-
-    missing = {name: absent(name) for name in ENGINES}
-    return [{"name": n, "doc": f"needs {', '.join(m)}" if m else "is there"}
-            for n, m in missing.items()]  # fmt: skip
-
-
-def _studies() -> list[dict]:
-    from facebench.cli.verbs.study import study_list
-
-    return study_list()
-
-
 # Each kind: how its entries are made, a list of dicts with at least "name".
 KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
-    "published": lambda: facebench.claims.list_published(),
+    "published": lambda: of_lab("listing.published")(),
     "conventions": _conventions,
     "rules": _rules,
-    "rule-sets": lambda: [
-        {"name": name, "doc": facebench.claims.read_rules(name)["title"]}
-        for name in facebench.claims.rule_sets()
-    ],
+    "rule-sets": lambda: of_lab("listing.rule_sets")(),
     "score-forms": lambda: facebench.protocols.score_forms(),
     "fusions": lambda: facebench.protocols.template_fusions(),
     "intervals": lambda: facebench.protocols.interval_methods(),
@@ -128,8 +112,8 @@ KINDS = {
     "crops": lambda: _named(facebench.crops.list_crops()),
     "datasets": lambda: _named(facebench.datasets.dataset_readers()),
     "devices": _devices,
-    "engines": _engines,
-    "studies": _studies,
+    "engines": lambda: of_lab("listing.engines")(),
+    "studies": lambda: of_lab("listing.studies")(),
 }
 
 

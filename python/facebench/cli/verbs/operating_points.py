@@ -1,5 +1,4 @@
-"""``facebench threshold``, ``calibrate``, ``plan``, ``gallery`` and ``budget``: from a run to a
-decision."""
+"""``facebench threshold`` and ``calibrate``: from a run to a decision."""
 
 from pathlib import Path
 
@@ -16,7 +15,7 @@ Test = option("A run with other comparisons, to test on.", Path)
     "facebench threshold runs/run-lfw_view1-1 --test runs/run-lfw-1 --fmr 0.001",
     lambda: [
         *keywords(facebench.threshold, test=Test, threads=common.Threads),
-        *fields(facebench.reports.ThresholdReportOptions),
+        *fields(facebench.analysis.ThresholdReportOptions),
     ],
 )
 def threshold(run: Run, **options):
@@ -34,60 +33,9 @@ def threshold(run: Run, **options):
             out=option("Also write a page with a Tippett plot (.html).", Path),
             threads=common.Threads,
         ),
-        *fields(facebench.reports.CalibrationOptions),
+        *fields(facebench.analysis.CalibrationOptions),
     ],
 )
 def calibrate(run: Run, **options):
     """Scores as likelihood ratios, tested elsewhere. Cllr, min Cllr and calibration error."""
     return facebench.calibrate(run, **options)
-
-
-@verb(
-    "facebench plan runs/run-lfw-1 --fmr 1e-5 --difference 0.002",
-    lambda: fields(facebench.claims.PlanOptions),
-)
-def plan(run: Run, **options):
-    """What a run can show, and what more takes. In people and pairs."""
-    return facebench.plan(run, **options)
-
-
-@verb(
-    "facebench gallery runs/run-lfw-1 --extrapolate 10000 --out gallery.html",
-    lambda: [
-        *keywords(
-            facebench.gallery,
-            pack=option("The pack that says who is who. Default: the run's own.", Path),
-            embeddings=option("The embeddings. Default: the run's own.", Path),
-            out=option("Also write a page with a figure (.html).", Path),
-            threads=common.Threads,
-        ),
-        *fields(facebench.reports.GalleryOptions, "sizes", "draws", "extrapolate", "level", "seed"),
-    ],
-)
-def gallery(
-    run: Run,
-    fpir: option("The FPIRs, with commas between.", metavar="X,X") = "0.01,0.1",
-    **options,
-):
-    """FNIR at an FPIR by gallery size. Draws of the gallery; extrapolation is marked."""
-    rates = [float(rate) for rate in fpir.split(",")]
-    return facebench.gallery(run, fpir=rates, **options)
-
-
-@verb(
-    "facebench budget runs/base runs/seed-2 runs/seed-3 runs/hog --metric auc",
-    lambda: keywords(
-        facebench.budget,
-        metric=option("accuracy, auc, eer or tar@far=X. Default: the run's first."),
-        track=option("Track of the runs. Default: their only one."),
-        replicates=option("Resampled data sets.", int, min=20, max=10_000_000),
-        seed=common.Seed,
-        threads=common.Threads,
-    ),
-)
-def budget(
-    runs: argument("Run folders; all but the first differ from it in one thing.", list[Path]),
-    **options,
-):
-    """Where a number's uncertainty comes from. People, images, training, detector, crop."""
-    return facebench.budget(runs, **options)

@@ -69,7 +69,7 @@ def report(
         if out is None:
             return Answer(data, "")
     elif json:
-        data = {"numbers": facebench.reports.rows(runs, title)}
+        data = {"numbers": facebench.analysis.rows(runs, title)}
         if against:
             data["against"] = facebench.claims.against(runs, against, conditions, titles=title)
         if out is None:

@@ -1,0 +1,56 @@
+"""Run folders: their content as tables and curves, and their inputs."""
+
+import os
+
+from facebench import _eval
+from facebench._eval import read_run
+from facebench.core import _rows
+from facebench.core._arguments import listed, path_text
+
+
+def rows(runs, titles=None):
+    """A dict for each number of each run: run, protocol, track, metric, value, low, high, ...
+
+    ``run``: the run's title, by default the folder's name.
+    """
+    runs = as_list(runs)
+    names = listed(titles, "titles") or [os.path.basename(os.path.abspath(run)) for run in runs]
+    return [
+        {"run": name, **row}
+        for name, run in zip(names, runs, strict=True)
+        for row in _rows.rows_of(read_run(run)["metrics"])
+    ]
+
+
+def frame(runs, titles=None):
+    """:func:`rows` as a pandas DataFrame."""
+    return _rows.frame(rows(runs, titles))
+
+
+def curves(run, check=True):
+    """What is plotted of a run, for each track a dict of what its kind has.
+
+    ``roc``: (far, tar), at most 500 exact points; ``band``: (far, low, high), pointwise intervals
+    of the TAR from the draws of the run's own intervals, the threshold chosen again in each;
+    ``scores``: (edges, genuine, impostor), a histogram; ``cmc``: rates by rank; ``dir``: (fpir,
+    dir), points of open-set identification. A run without intervals has no band.
+    """
+    return _eval.run_curves(run, check)
+
+
+def verify_inputs(run, root=None, progress=None):
+    """SHA-256 of every recorded input against the files as they are now, below ``root`` if given.
+
+    A list of ``{"name", "same", "detail"}``.
+    """
+    return _eval.verify_inputs(run, path_text(root, "root"), progress)
+
+
+def as_list(runs):
+    """One run or several, as a list.
+
+    >>> from facebench.analysis.runs import as_list
+    >>> as_list("runs/a")
+    ['runs/a']
+    """
+    return [runs] if isinstance(runs, (str, os.PathLike)) else listed(runs, "runs")
