@@ -1,9 +1,12 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "modules.h"
+#include "text_signature.h"
 
 namespace facebench {
 namespace {
@@ -102,6 +105,19 @@ void replace_dispatcher(const py::handle& member) {
   }
 }
 
+// Puts the parameters before the docstring in the form that inspect.signature knows; __doc__ stays.
+void give_signature(const py::handle& function) {
+  PyMethodDef* method = definition(function);
+  if (!method->ml_doc) return;
+  const std::string parameters = text_signature(method->ml_doc);
+  if (parameters.empty()) return;
+  const std::string text =
+      std::string(method->ml_name) + parameters + "\n--\n\n" + std::string(method->ml_doc);
+  std::free(
+      const_cast<char*>(method->ml_doc));  // the binding library's own copy, freed by it later
+  method->ml_doc = strdup(text.c_str());
+}
+
 bool is_constructed(const py::handle& object) {
   for (const auto& value :
        py::detail::values_and_holders(reinterpret_cast<py::detail::instance*>(object.ptr())))
@@ -140,9 +156,12 @@ void finish_module(const py::module_& m) {
   dispatcher = definition(py::cpp_function([] {}))->ml_meth;
   const py::object name = m.attr("__name__");
   for (const auto& [_, value] : py::dict(m.attr("__dict__").attr("copy")())) {
-    if (!PyType_Check(value.ptr()))
+    if (!PyType_Check(value.ptr())) {
+      const bool is_bound =
+          PyCFunction_Check(value.ptr()) && definition(value)->ml_meth == dispatcher;
       replace_dispatcher(value);
-    else if (name.equal(value.attr("__module__")))
+      if (is_bound) give_signature(value);
+    } else if (name.equal(value.attr("__module__")))
       finish_class(py::reinterpret_borrow<py::object>(value));
   }
 }

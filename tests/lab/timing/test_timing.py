@@ -15,8 +15,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from facebench import engines, nn, timing  # noqa: E402
+from facebench import nn, timing  # noqa: E402
 from facebench.core._out_of_memory import is_out_of_memory  # noqa: E402
+from facebench.lab import engines  # noqa: E402
 from facebench.lab.engines import libraries  # noqa: E402
 from facebench.lab.timing.results import markdown, sections  # noqa: E402
 from facebench.lab.timing.workers import Worker, WorkerFailed  # noqa: E402
