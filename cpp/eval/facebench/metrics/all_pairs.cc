@@ -13,6 +13,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
+#include "facebench/core/options.h"
 #include "facebench/core/random.h"
 #include "facebench/metrics/internal/cosines.h"
 #include "facebench/metrics/internal/pair_scan.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "facebench/core/options.h"
 #include "facebench/metrics/internal/bootstrap_scheme.h"
 #include "facebench/metrics/internal/measures.h"
 #include "facebench/metrics/many_comparisons.h"

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "facebench/core/options.h"
 #include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/internal/discard_curve.h"
 #include "facebench/metrics/internal/measures.h"

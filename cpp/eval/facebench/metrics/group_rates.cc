@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "facebench/core/options.h"
 #include "facebench/core/random.h"
 #include "facebench/metrics/internal/group_measure_intervals.h"
 #include "facebench/metrics/internal/measures.h"

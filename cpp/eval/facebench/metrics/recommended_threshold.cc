@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "facebench/core/options.h"
 #include "facebench/metrics/fixed_threshold.h"
 #include "facebench/metrics/internal/measures.h"
 
