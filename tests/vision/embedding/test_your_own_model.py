@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 import torch
 from facebench import datasets, embedding, nn
+from lfw_like import lfw_like
 
 SHARED = {"detector": "none", "interval": "none"}
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("faces") / "lfw"
-    options = datasets.SyntheticOptions(people=40, images=2, size=64, pairs_per_fold=4)
-    datasets.write_synthetic_dataset(options, folder)
-    return folder
+    return lfw_like(tmp_path_factory.mktemp("faces") / "lfw")
 
 
 @pytest.fixture(scope="module")
