@@ -10,6 +10,10 @@ tests/vision/embedding/test_onnx_reader.py, runs the seeds.
 
 import random
 import struct
+import sys
+import tempfile
+import time
+import traceback
 from pathlib import Path
 
 from facebench.core import Error
@@ -128,14 +132,90 @@ def changed_bytes(data: bytes, rng: random.Random) -> bytes:
 class Coverage:
     """Lines of the modules, and whether the last call reached new ones."""
 
-    files = tuple(
-        m.__file__
-        for m in (
-            _onnx_arranging,
-            _onnx_beginning,
-            _onnx_file,
-            _onnx_graph,
-            _onnx_import,
-            _onnx_operations,
-        )
-    )
+    reading = (_onnx_file, _onnx_beginning, _onnx_import)
+    growing = (_onnx_graph, _onnx_arranging, _onnx_operations)
+    files = tuple(module.__file__ for module in (*reading, *growing))
+
+    def __init__(self):
+        self.lines: set = set()
+
+    def __enter__(self):
+        self.before = len(self.lines)
+        sys.settrace(self.call)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+        self.new = len(self.lines) > self.before
+
+    def call(self, frame, event, argument):
+        if frame.f_code.co_filename not in self.files:
+            return None
+        last = [0]
+
+        def line(frame, event, argument):
+            if event == "line":  # an edge: which line came before
+                self.lines.add((frame.f_code.co_filename, last[0], frame.f_lineno))
+                last[0] = frame.f_lineno
+            return line
+
+        return line
+
+    def shares(self) -> dict:
+        """File -> share of the lines of its functions that were reached."""
+        result = {}
+        for file in self.files:
+            code = compile(Path(file).read_text(), file, "exec")
+            inside = set()
+            for function in functions_of(code):
+                inside |= {n for _, _, n in function.co_lines() if n} - {function.co_firstlineno}
+            reached = {n for name, _, n in self.lines if name == file}
+            result[Path(file).name] = (len(inside & reached), len(inside), inside - reached)
+        return result
+
+
+def functions_of(code):
+    for constant in code.co_consts:
+        if hasattr(constant, "co_lines"):
+            if constant.co_flags & 2:  # with local variables: a function, not the body of a class
+                yield constant
+            yield from functions_of(constant)
+
+
+def main():
+    seconds = float(sys.argv[1])
+    found = Path(sys.argv[2] if len(sys.argv) > 2 else "build-fuzz/found")
+    found.mkdir(parents=True, exist_ok=True)
+    corpus = [p.read_bytes() for p in sorted(SEEDS.iterdir())]
+    rng, coverage = random.Random(1), Coverage()
+    path = Path(tempfile.mkdtemp()) / "m.onnx"
+    for data in corpus:
+        with coverage:
+            read(data, path)
+    executions = findings = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        data = rng.choice(corpus)
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            data = changed(data, rng)
+        executions += 1
+        try:
+            with coverage:
+                read(data[:LARGEST], path)
+        except Exception:
+            findings += 1
+            (found / f"onnx-{findings}").write_bytes(data)
+            traceback.print_exc(limit=-2)
+        if coverage.new:
+            corpus.append(data[:LARGEST])
+    for name, (reached, all_lines, missed) in coverage.shares().items():
+        print(f"{name}: {reached} of {all_lines} lines; not {sorted(missed)}")
+    print(f"onnx: {executions} executions, corpus {len(corpus)}, findings {findings}")
+    for k, data in enumerate(corpus):
+        (found.parent / "corpus/onnx").mkdir(parents=True, exist_ok=True)
+        (found.parent / f"corpus/onnx/{k:05}").write_bytes(data)
+    return findings > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

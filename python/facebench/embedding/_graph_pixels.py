@@ -9,6 +9,8 @@ from facebench.embedding import _onnx_file
 from facebench.embedding._onnx_beginning import FLOATS, cut
 from facebench.embedding._pixel_probes import GraphPixels, normalisation, probes
 
+MOST_VALUES = 1 << 23  # of an image, before the first layer
+
 
 def graph_pixels(path, output=None) -> GraphPixels | None:
     """How the graph of an ONNX file normalises its input, up to ``output`` (default: the first),
@@ -46,6 +48,8 @@ def _asked(beginning) -> GraphPixels | None:
             batch = np.repeat(image, images, 0).astype(FLOATS[beginning.kind])
             out = session.run(None, {name: batch})
             values.append([v[:1] if np.shape(v)[:1] == (images,) else v for v in out])
+            if sum(np.size(v) for v in values[-1]) > MOST_VALUES:
+                return None
     except Exception:  # onnxruntime has no class that all of its errors share
         return None
     names = [*beginning.passed, *beginning.norms]

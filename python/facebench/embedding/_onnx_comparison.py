@@ -30,8 +30,8 @@ def compare(path, imported, model) -> str:
         import onnxruntime
     except ImportError:
         return (
-            "not compared with onnxruntime, nor asked whether it normalises its pixels itself: it "
-            "is not installed: pip install onnxruntime"
+            "not compared with onnxruntime, which is not installed: pip install onnxruntime. "
+            "Whether it normalises its pixels itself was not asked either"
         )
     kind = next((dtype for dtype, n in TYPES.items() if n == imported.input_type), None)
     if kind not in LIMIT:
