@@ -13,7 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from facebench._library import full
-from facebench.core._arguments import real_array, tensor_array, type_text, unmasked
+from facebench.core._arguments import cut, real_array, tensor_array, type_text, unmasked
 from facebench.core._files import open_file
 from facebench.core._options import takes
 
@@ -35,10 +35,12 @@ def pixels(image) -> np.ndarray:
     """The pixels of an array, a PIL image or a torch tensor: uint8 (height, width, 3) or
     (height, width).
 
-    A tensor may be (3, height, width) or (height, width, 3). A PIL image gives what `read()` gives
+    A tensor may be (3, height, width) or (height, width, 3). One channel may be a side of its own:
+    (height, width, 1), of a tensor (1, height, width). A PIL image gives what `read()` gives
     of its file: 16 bits become 8 by v * 255 / 65535, transparency is composited over black. Of
     floats and other whole numbers nobody knows the scale: TypeError says how to state it.
-    ValueError for masked pixels, and for a PIL image of mode "I" of which the scale is unclear.
+    ValueError for another shape, for masked pixels, and for a PIL image of mode "I" of which the
+    scale is unclear.
 
     >>> import torch
     >>> from facebench import images
@@ -47,7 +49,7 @@ def pixels(image) -> np.ndarray:
     """
     if hasattr(image, "detach"):  # a torch tensor
         image = tensor_array(image, "an image")
-        if image.ndim == 3 and image.shape[0] == 3 and image.shape[2] != 3:
+        if image.ndim == 3 and image.shape[0] in (1, 3) and image.shape[2] not in (1, 3):
             image = image.transpose(1, 2, 0)
     elif hasattr(image, "getbands"):
         image = _pixels_of_pil(image)
@@ -58,7 +60,29 @@ def pixels(image) -> np.ndarray:
             "an image must be uint8 (height, width, 3) or (height, width), a PIL image or a "
             f"tensor, not {type_text(image)}" + (f". State its scale: {advice}" if advice else "")
         )
+    if image.ndim == 3 and image.shape[2] == 1:
+        image = image[..., 0]
+    if image.ndim != 2 and image.shape[2:] != (3,):
+        raise ValueError(
+            "an image must be (height, width, 3) or (height, width), not "
+            f"{cut(str(image.shape))}{_what_to_do(image.shape)}"
+        )
+    if not image.size:
+        raise ValueError(f"an image must have pixels; it is {image.shape}")
     return np.ascontiguousarray(image)
+
+
+def _what_to_do(shape) -> str:
+    """With an array of another shape than an image's."""
+    if len(shape) == 4:
+        return ". It is several, or one with a side before: take each, x[0], x[1], ..."
+    if len(shape) == 3 and shape[2] == 4:
+        return ". Leave its transparency out: x[..., :3]"
+    if len(shape) == 3 and shape[2] == 2:
+        return ". Leave its transparency out: x[..., 0]"
+    if len(shape) == 3 and shape[0] in (1, 3):
+        return ". Put its channels last: x.transpose(1, 2, 0)"
+    return ""
 
 
 def _pixels_of_pil(image) -> np.ndarray:

@@ -5,7 +5,7 @@ import struct
 
 from onnx_reader import field, varint
 
-FLOAT, INT32, INT64, BOOL, HALF, DOUBLE = 1, 6, 7, 9, 10, 11
+FLOAT, UINT8, INT32, INT64, BOOL, HALF, DOUBLE = 1, 2, 6, 7, 9, 10, 11
 
 
 def floats(*values):
@@ -58,14 +58,14 @@ def node(op, inputs, outputs, **attributes):
     )  # fmt: skip
 
 
-def info(name, *sides):
+def info(name, *sides, kind=b""):
     dims = b"".join(field(1, field(1, s) if s else field(2, "n")) for s in sides)
-    return field(1, name) + field(2, field(1, field(2, dims)))
+    return field(1, name) + field(2, field(1, kind + field(2, dims)))
 
 
-def model(nodes, tensors=(), sides=(0, 2, 8, 8), output="y"):
+def model(nodes, tensors=(), sides=(0, 2, 8, 8), output="y", kind=b""):
     graph = b"".join(field(1, n) for n in nodes) + b"".join(field(5, t) for t in tensors)
-    graph += field(11, info("x", *sides))
+    graph += field(11, info("x", *sides, kind=kind))
     graph += b"".join(field(12, info(name, 0, 4)) for name in output.split())
     entry = field(1, "embedding") + field(2, "4")
     return field(1, 8) + field(7, graph) + field(14, entry)
@@ -165,6 +165,49 @@ def seeds():
             [integers("sides", -1, 2, 1, 1), integers("zero", 0), integers("two", 2),
              integers("one", 1)],
         ),
+        # What stands before the first layer, up to it.
+        "pixels": model(
+            [
+                node("Sub", "x half", "a"), node("Mul", "a each", "b"),
+                node("Conv", "b swap", "c"), node("Shape", "c", "s"),
+                node("Constant", "", "d", value=numbers("", 2, 1, 1)), node("Add", "c d", "e"),
+                node("Conv", "e c.weight", "f"), node("GlobalAveragePool", "f", "y"),
+            ],
+            [tensor("half", [], floats(127.5)), numbers("each", 1, 2, 1, 1),
+             tensor("swap", [2, 2, 1, 1], floats(0, 1, 1, 0)), numbers("c.weight", 4, 2, 3, 3)],
+            kind=field(1, FLOAT),
+        ),
+        "pixels.statistics": model(
+            [
+                node("BatchNormalization", "x scale shift mean variance", "a"),
+                node("Conv", "a c.weight", "b"), node("GlobalAveragePool", "b", "y"),
+            ],
+            [*channels("scale", "shift", "mean", "variance"), numbers("c.weight", 4, 2, 3, 3)],
+            kind=field(1, FLOAT),
+        ),
+        "wrong.pixels": model(
+            [
+                node("Clip", "x low high", "a"), node("Gather", "a swap", "b", axis=1),
+                node("Split", "b", "d e", axis=1), node("Concat", "e d", "f", axis=1),
+                node("QuantizeLinear", "f step zero", "g"), node("MatMul", "g left", "h"),
+                node("DequantizeLinear", "g step zero", "i"), node("MatMul", "i right", "j"),
+                node("Add", "j x", "y"),
+            ],
+            [tensor("low", [], floats(0.0)), tensor("high", [], floats(255.0)),
+             integers("swap", 1, 0), tensor("step", [], floats(1.0)),
+             tensor("zero", [], b"\x00", kind=UINT8), numbers("left", 8, 8),
+             elsewhere("right", [8, 8], location="m.onnx", offset="0", length="256")],
+            kind=field(1, FLOAT),
+        ),
+        "wrong.pixels.beside": model(
+            [
+                node("BatchNormalization", "x s s s s", "a b"), node("Sub", "x mean", "c"),
+                node("QuantizeLinear", "c s zero", "d"), node("Relu", "d", "y"),
+            ],
+            [elsewhere("mean", [1], location="m.onnx", offset="0", length="4"),
+             elsewhere("zero", [], location="m.onnx", offset="0", length="1"), numbers("s", 2)],
+            kind=field(1, HALF),
+        ),
         # Weights in another file, which is this one: read as what it is written to.
         "beside": model(
             [node("Add", "x half", "a"), node("GlobalAveragePool", "a", "y")],
@@ -177,6 +220,13 @@ def seeds():
         "wrong.domain": model([field(7, "other") + node("Relu", "x", "y")]),
         "wrong.operation": model([node("Loop", "x", "y")]),
         "wrong.absent": model([node("Relu", "z", "y")]),
+        "wrong.joined": model([node("Concat", "x x", "y", axis=2)]),
+        "wrong.halves": model([node("Split", "x", "a b", axis=2), node("Add", "a b", "y")]),
+        "wrong.part": model([node("Slice", "x", "y", starts=[0], ends=[1], axes=[2])]),
+        "wrong.larger": model([node("Max", "x x", "y")]),
+        "wrong.rows": model([node("Reshape", "x sides", "y")], [integers("sides", 4, 4)]),
+        "wrong.flat": model([node("Flatten", "x", "y", axis=2)]),
+        "wrong.sides": model([node("Squeeze", "x", "y")]),
         "wrong.elsewhere": model([node("Add", "x w", "y")], [tensor("w", [1], more=field(14, 1))]),
         "wrong.type": model([node("Add", "x w", "y")], [tensor("w", [1], b"a", kind=8)]),
         "wrong.raw": model([node("Add", "x w", "y")], [tensor("w", [3], b"abcd")]),

@@ -31,10 +31,10 @@ from facebench.core._arguments import (
 from facebench.core._options import takes
 from facebench.embedding import (
     _foreign,
+    _graph_pixels,
     _onnx_comparison,
     _onnx_file,
     _onnx_import,
-    _stated_pixels,
 )
 from facebench.embedding._foreign import (
     CallableEmbedder,
@@ -216,7 +216,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
         model_options = full.parse_model_description(exported, str(path), "facebench")[1]
         model_options.tap = "embedding"
     else:
-        inside = _stated_pixels.graph_pixels(path)
+        inside = _graph_pixels.pixels_of_import(path, imported)
         if missing := [name for name in ("color", "mean", "std") if name not in options]:
             known = f". Its graph normalises them itself, {inside}" if inside else ""
             raise ValueError(
@@ -405,11 +405,15 @@ def extract(
     `Embedder` that says nothing. The same bits for any number of threads.
 
     A row must depend on its image alone. Of a model that is not ours that is tried with the first
-    batch, once for each embedder: images of it among others, by two more calls. Where a row moves
-    by more than 1e-3 of its length (what tf32, float16 and bfloat16 explain is allowed), or the
-    model does not take the batch, images go through one at a time, with a UserWarning and
-    ``manifest["batch_dependence"]``. facebench.Error where that is not defined: one image gives two
-    rows (dropout), or all images one (batch statistics).
+    batch, once for each embedder: images of it among others, by two more calls, and one by itself.
+    Where a row moves by more than 1e-3 of its length (what tf32, float16 and bfloat16 explain is
+    allowed), or the model does not take the batch, images go through one at a time, with a
+    UserWarning and ``manifest["batch_dependence"]``. facebench.Error where that is not defined: one
+    image gives two rows (dropout), or all images one (batch statistics).
+
+    A UserWarning, and ``manifest["odd_rows"]``, where embeddings are of length 0 or all the same.
+    facebench.Error where a number is not finite, or where one number is all there is of an
+    embedding, at unit length.
 
     ``shard``: "3/16" is the
     third of sixteen parts of a source, for several machines; `merge_shards` joins them.
@@ -447,9 +451,11 @@ def extract(
 
 
 def _tell_of_batch(embeddings, options):
-    """The embeddings; a UserWarning where images went through one at a time, since rows depend on
-    their batch, and where memory was short for it."""
+    """The embeddings; a UserWarning where rows are zero or all the same, where images went through
+    one at a time, since rows depend on their batch, and where memory was short for it."""
     used = embeddings.manifest["extract"]
+    if odd := embeddings.manifest.get("odd_rows"):
+        warnings.warn(odd, stacklevel=3)
     if dependence := embeddings.manifest.get("batch_dependence"):
         warnings.warn(dependence, stacklevel=3)
         return embeddings

@@ -32,8 +32,9 @@ from facebench.embedding._torch_embedder import TorchEmbedder
 class Embedder(Protocol):
     """Any callable that turns faces into vectors: uint8 (N, H, W, 3) RGB -> float (N, D).
 
-    N is always ``ExtractOptions.micro_batch``: the last batch is filled up. Rows must not depend on
-    each other: `extract` tries it, and sets N to 1 where they do. Where it has an attribute
+    N is ``ExtractOptions.micro_batch``: the last batch is filled up. Rows must not depend on each
+    other: `extract` tries it, with one image by itself, too, which may be refused, and sets N to 1
+    where they do. Where it has an attribute
     ``description`` (a dict), that goes into the manifest of what it embedded; where it has ``flip``
     and ``normalization``, they count where `ExtractOptions` leaves them unset. ValueError for an
     output of another shape; facebench.Error names the image whose embedding is not finite.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from facebench._library import full
-from facebench.core._arguments import unmasked
+from facebench.core._arguments import tensor_array, unmasked
 
 
 def _list(values) -> list[float]:
@@ -58,7 +58,7 @@ class _NetworkEmbedder:
         values = self._texts()
         assumed = [f"{name} {values[name]}" for name in self._assumed]
         if self._graph is not None and {"mean", "std"} & set(self._assumed):
-            assumed.append(f"since the graph normalises them itself, {self._graph}")
+            assumed.append(f"since the {self._graph.where} normalises them itself, {self._graph}")
         if self._assumed and not flip and self._options.flip == "none":
             assumed.append("no flip")
         return ", ".join([*assumed, self._chosen] if self._chosen else assumed)
@@ -105,6 +105,16 @@ def _name(embedder) -> str:
     return f"{function.__module__}:{function.__qualname__}"
 
 
+def _as_arrays(function):
+    """The same; a torch tensor that it returns, with gradients or on a card, as an array."""
+
+    def called(batch):
+        out = function(batch)
+        return tensor_array(out, "the model's output") if hasattr(out, "detach") else out
+
+    return called
+
+
 _FINDINGS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
@@ -129,7 +139,7 @@ def batch_model(embedder, name: str = "", flip=None) -> full.BatchModel:
             described["warnings"] = said
         height, width = embedder._input
         return full.PythonModel(
-            embedder._run,
+            _as_arrays(embedder._run),
             name=name or embedder._title,
             options=embedder._options,
             height=height,
@@ -144,7 +154,7 @@ def batch_model(embedder, name: str = "", flip=None) -> full.BatchModel:
         )
     stated = {k: getattr(embedder, k) for k in ("flip", "normalization") if hasattr(embedder, k)}
     return full.PythonModel(
-        embedder,
+        _as_arrays(embedder),
         name=name or _name(embedder),
         options=full.ModelOptions(**stated),
         raw_bytes=True,

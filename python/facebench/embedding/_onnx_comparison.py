@@ -11,6 +11,8 @@ import numpy as np
 from facebench import _onnxruntime
 from facebench.core import Error
 from facebench.core._arguments import cut
+from facebench.embedding import _onnx_writing
+from facebench.embedding._onnx_writing import TYPES
 
 IMAGES = 3
 # Of the largest number of a row. What kernels round otherwise is below 1e-5; float16 has 11 bits.
@@ -20,15 +22,6 @@ MOST_WORK = 1 << 37
 MOST_VALUES = 1 << 28
 MOST_BYTES = 1_900_000_000  # of a message
 
-_TYPES = {
-    np.dtype("<f4"): 1,
-    np.dtype("<i4"): 6,
-    np.dtype("<i8"): 7,
-    np.dtype("?"): 9,
-    np.dtype("<f2"): 10,
-    np.dtype("<f8"): 11,
-}
-
 
 def compare(path, imported, model) -> str:
     """What was found, as a sentence; facebench.Error where the model gives other numbers than
@@ -36,8 +29,11 @@ def compare(path, imported, model) -> str:
     try:
         import onnxruntime
     except ImportError:
-        return "not compared with onnxruntime, which is not installed: pip install onnxruntime"
-    kind = next((dtype for dtype, n in _TYPES.items() if n == imported.input_type), None)
+        return (
+            "not compared with onnxruntime, which is not installed: pip install onnxruntime. "
+            "Whether it normalises its pixels itself was not asked either"
+        )
+    kind = next((dtype for dtype, n in TYPES.items() if n == imported.input_type), None)
     if kind not in LIMIT:
         return f"not compared with onnxruntime: its input is of type {imported.input_type}"
     size = sum(t.nbytes for t in imported.file.tensors.values())
@@ -102,44 +98,16 @@ def _difference(theirs, ours, unit) -> float:
     return float((np.abs(ours - theirs).max(1) / largest).max())
 
 
-# Fields of protobuf messages; their numbers are in onnx.proto.
-
-
-def _varint(number: int) -> bytes:
-    number &= (1 << 64) - 1
-    out = b""
-    while number > 127:
-        out, number = out + bytes([number & 127 | 128]), number >> 7
-    return out + bytes([number])
-
-
-def _field(number: int, value) -> bytes:
-    if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
-    value = value.encode() if isinstance(value, str) else bytes(value)
-    return b"".join([_varint(number << 3 | 2), _varint(len(value)), value])
-
-
-def _tensor(name, numbers) -> bytes:
-    fields = [_field(1, int(side)) for side in numbers.shape]
-    fields += [_field(2, _TYPES[numbers.dtype]), _field(8, name)]
-    return b"".join([*fields, _field(9, np.ascontiguousarray(numbers).tobytes())])
-
-
-def _value(name, kind, sides=None) -> bytes:
-    shape = b"" if sides is None else _field(2, b"".join(_field(1, _field(1, n)) for n in sides))
-    return _field(1, name) + _field(2, _field(1, _field(1, kind) + shape))
-
-
 def _written(imported, kind) -> bytes:
     """The accepted graph as an ONNX file."""
     file = imported.file
     used = {name for node in imported.nodes for name in node.inputs}
-    graph = [_field(1, node.message) for node in imported.nodes]
-    graph += [_field(5, _tensor(n, t)) for n, t in file.tensors.items() if n in used]
     sides = (imported.batch or 1, *imported.shape)
-    graph.append(_field(2, "facebench"))
-    graph.append(_field(11, _value(imported.input, _TYPES[kind], sides)))
-    graph.append(_field(12, _value(imported.output, _TYPES[kind])))
-    opsets = [_field(8, _field(1, domain) + _field(2, n)) for domain, n in file.opsets.items()]
-    return b"".join([_field(1, file.ir_version), *opsets, _field(7, b"".join(graph))])
+    return _onnx_writing.model(
+        [node.message for node in imported.nodes],
+        [_onnx_writing.tensor(n, t) for n, t in file.tensors.items() if n in used],
+        [_onnx_writing.value(imported.input, TYPES[kind], sides)],
+        [_onnx_writing.value(imported.output, TYPES[kind])],
+        file.ir_version,
+        file.opsets,
+    )

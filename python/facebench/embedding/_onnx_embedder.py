@@ -14,9 +14,9 @@ from facebench.core._arguments import brief, cut, of_kind
 from facebench.core._files import MOST, open_file
 from facebench.core._out_of_memory import is_out_of_memory
 from facebench.embedding import _onnx_file
+from facebench.embedding._graph_pixels import graph_pixels
 from facebench.embedding._network_embedder import _NetworkEmbedder, _rows
 from facebench.embedding._outputs import one_number
-from facebench.embedding._stated_pixels import graph_pixels
 from facebench.io import sha256_file
 
 
@@ -37,8 +37,9 @@ class OnnxEmbedder(_NetworkEmbedder):
     is the order of the network's channels (rgb, bgr, gray); ``output`` names the output that is the
     embedding (default: the first). What is left out is what the file says, where it was written by
     `export_onnx`, else rgb, and 127.5, 127.5, or 0, 1 where the graph begins by normalising pixels
-    itself. Such a file also says flip, normalization, and how its
-    images are detected and cropped, as a model file does. The first input is (N or 1, C, H, W).
+    itself (0, 255 where by normalising 0..1). A file of `export_onnx` also says flip,
+    normalization, and how its images are detected and cropped, as a model file does. The first
+    input is (N or 1, C, H, W).
     facebench.Error where onnxruntime refuses the file, its first input has another shape, or the
     output that nobody named has one number for each image;
     ValueError where it does not compute on the device, or in the precision.
@@ -96,7 +97,7 @@ class OnnxEmbedder(_NetworkEmbedder):
             self._refuse_one_number()
         exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
         if exported is None:
-            self._graph = graph_pixels(path)
+            self._graph = graph_pixels(path, self._output)
             pixels = self._graph.before if self._graph else {"mean": [127.5], "std": [127.5]}
             self._options = full.ModelOptions(**pixels)
             if not self._named and len(outputs) > 1:

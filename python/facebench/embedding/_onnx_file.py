@@ -112,22 +112,39 @@ def outline(path) -> tuple[OnnxFile, dict[str, memoryview]]:
             raise Malformed(f"it has {len(graphs)} graphs")
         tensors = _message(2, graphs[0], {5: _bytes})[5]
         named = {_last(_message(2, t, {8: _name})[8], ""): t for t in tensors}
-        return _graph(2, graphs[0], tensors=False), named
+        return _model(2, data, tensors=False), named
 
 
-def small_tensor(tensor, most: int = 4096) -> np.ndarray | None:
-    """A tensor of `outline`, or one that was read: None where it is neither, has more numbers than
-    ``most``, is not in this file or of a type that is not read."""
-    if isinstance(tensor, memoryview):
-        if len(tensor) > 16 * most:
-            return None
-        try:
-            tensor = _tensor(2, tensor)[1]
-        except Malformed:
-            return None
-    if not isinstance(tensor, np.ndarray) or tensor.size > most or tensor.dtype == bool:
+def tensor_of(path, tensor) -> np.ndarray | None:
+    """A tensor of `outline`, or one that was read. None where it is of a type that is not read;
+    facebench.Error as of `read`."""
+    if isinstance(tensor, np.ndarray):
+        return tensor
+    try:
+        name, numbers = _tensor(2, tensor)
+        if isinstance(numbers, _Elsewhere):
+            numbers = numbers.read(Path(path).parent / _inside(path, numbers.place), name)
+    except Malformed:
         return None
-    return tensor
+    return numbers
+
+
+def lies_elsewhere(tensor: memoryview) -> bool:
+    """Whether a tensor of `outline` is in another file."""
+    try:
+        return 1 in _message(2, tensor, {14: _integer})[14]
+    except Malformed:
+        return False
+
+
+def needed(nodes, outputs) -> list[OnnxNode]:
+    """Those that compute any of the outputs, in their order."""
+    values, found = set(outputs), []
+    for node in reversed(nodes):
+        if values.intersection(node.outputs):
+            values.update(filter(None, node.inputs))
+            found.append(node)
+    return found[::-1]
 
 
 # Which fields of a message hold which messages, down to tensors.
@@ -280,8 +297,9 @@ def _last(values: list, default):
     return values[-1] if values else default
 
 
-def _model(wire: int, value) -> OnnxFile:
-    fields = _message(wire, value, {1: _integer, 7: _graph, 8: _opset, 14: _property})
+def _model(wire: int, value, tensors: bool = True) -> OnnxFile:
+    readers = {1: _integer, 7: lambda w, v: _graph(w, v, tensors), 8: _opset, 14: _property}
+    fields = _message(wire, value, readers)
     if len(fields[7]) != 1:
         raise Malformed(f"it has {len(fields[7])} graphs")
     file = fields[7][0]
@@ -300,7 +318,7 @@ def _property(wire: int, value) -> tuple[str, str]:
     return _last(fields[1], ""), _last(fields[2], "")
 
 
-def _graph(wire: int, value, tensors: bool = True) -> OnnxFile:
+def _graph(wire: int, value, tensors: bool) -> OnnxFile:
     numbers = count(1)
 
     def node(wire, value):

@@ -10,14 +10,8 @@ import numpy as np
 from facebench.core import Error
 from facebench.core._arguments import brief, cut, of_kind
 from facebench.embedding import _onnx_file
-from facebench.embedding._onnx_operations import (
-    MOST_NUMBERS,
-    Layer,
-    Length,
-    Operations,
-    Unit,
-    short,
-)
+from facebench.embedding._onnx_graph import MOST_NUMBERS, Layer, Length, Unit, short
+from facebench.embedding._onnx_operations import Operations
 from facebench.embedding._outputs import one_number
 
 
@@ -67,7 +61,7 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
     values = {**file.tensors, inputs[0]: Layer(0, shape)}
     named = output is not None
     output = output or file.outputs[0]
-    nodes = _needed(file.nodes, output)
+    nodes = _onnx_file.needed(file.nodes, [output])
     try:
         for node in nodes:
             values.update(zip(node.outputs, operations.run(node, values), strict=False))
@@ -106,12 +100,3 @@ def _input_shape(path, name, sides, height, width):
     if math.prod(shape) > MOST_NUMBERS:
         raise Error(f"{path}: its input is {shape}: more than {MOST_NUMBERS} numbers")
     return shape
-
-
-def _needed(nodes, output) -> list:
-    values, needed = {output}, []
-    for node in reversed(nodes):
-        if values.intersection(node.outputs):
-            values.update(node.inputs)
-            needed.append(node)
-    return needed[::-1]

@@ -1,167 +1,21 @@
-"""What ONNX's operations become: each is one of `facebench.nn.Graph`'s, or is refused by name. What
-only arranges (Identity, Dropout, Reshape to rows, a shape computed from the input's) leaves nothing
-behind."""
+"""What ONNX's operations become: each is one of `facebench.nn.Graph`'s, or is refused by name."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from facebench.core import Error
-
-# Numbers of a layer's result, and of all constants that nodes compute: a small file can join a
-# value with itself until no memory holds it. Of all tensors: those made of one number count, too.
-MOST_NUMBERS = 1 << 26
-MOST_WEIGHTS = 1 << 30
-
-# What a network is not told by.
-ARRANGING = {"Cast", "Constant", "Expand", "Gather", "Identity", "Shape", "Squeeze", "Unsqueeze"}
+from facebench.embedding._onnx_arranging import Arranging
+from facebench.embedding._onnx_graph import Column, Layer, Length, Padded, Unit
 
 
-def short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."
-
-
-@dataclass
-class Layer:
-    """The result of a node of the graph."""
-
-    index: int
-    shape: tuple
-
-
-@dataclass
-class _Padded(Layer):
-    """The same with a border of zeros, which the next layer takes as its own."""
-
-    pads: list
-
-
-@dataclass
-class _Half(Layer):
-    """The first or second half of its channels."""
-
-    second: bool
-
-
-@dataclass
-class _Column(Layer):
-    """A vector with sides of 1 after it, to multiply an image with."""
-
-
-@dataclass
-class Length(Layer):
-    """The lengths of its rows."""
-
-
-@dataclass
-class Unit(Layer):
-    """It, divided by its length: only as the result of the whole."""
-
-
-class Operations:
-    """The graph's nodes and tensors, of the file's nodes one after the other. A method `_Name` is
-    ONNX's operation: its inputs are its arguments, its results are returned."""
-
-    def __init__(self, path, shape):
-        self.path = path
-        self.nodes: list[dict] = [
-            {"name": "input", "op": "input", "inputs": [], "shape": list(shape)}
-        ]
-        self.tensors: dict[str, np.ndarray] = {}
-        self.names: set[str] = set()
-        self.numbers = self.weights = 0  # of computed constants, and of tensors, so far
-        self.values = self.work = 0  # numbers of layers, and multiply-adds, of an image, so far
-        self.node = None  # of the file, in work
-
-    def run(self, node, values) -> list:
-        """The results of the file's node, whose inputs are among the named ``values``."""
-        self.node = node
-        if node.domain not in ("", "ai.onnx"):
-            self.refuse(f"is of the domain '{node.domain}'")
-        named = node.op[:1].isupper()  # other methods are no operations
-        operation = getattr(self, "_" + node.op, None) if named else None
-        if operation is None:
-            known = {n[1:] for n in dir(self) if n[:1] == "_" and n[1:2].isupper()}
-            self.refuse(f"facebench computes {', '.join(sorted(known - ARRANGING))}")
-        for name in node.inputs:
-            if name and name not in values:
-                self.refuse(f"nothing computes its input '{name}'")
-        try:
-            result = operation(*[values[name] if name else None for name in node.inputs])
-        except (TypeError, ValueError, LookupError, ArithmeticError) as e:
-            self.refuse(f"its inputs or attributes are not those of the operation ({e})")
-        return result if isinstance(result, list) else [result]
-
-    def refuse(self, why):
-        name, op = short(self.node.name, 40), short(self.node.op, 30)
-        raise Error(
-            f"{self.path}: the node '{name}' is a {op}, which cannot be "
-            f"converted: {short(why, 400)}. onnxruntime may still run the file as it is"
-        )
-
-    def _bounded(self, count, most=MOST_NUMBERS):
-        if count > most:
-            self.refuse(f"its result has {count} numbers, more than {most}")
-
-    def _computed(self, count):
-        """Counts the numbers of a constant before it is made."""
-        self.numbers += count
-        self._bounded(self.numbers)
-
-    def _attribute(self, name, default=None):
-        return self.node.attributes.get(name, default)
-
-    def _layer(self, value) -> Layer:
-        if type(value) is not Layer:
-            self.refuse("its input is a constant, or of a kind that it is not known with")
-        return value
-
-    def _image(self, value) -> Layer:
-        if len(self._layer(value).shape) != 3:
-            self.refuse(f"its input is {value.shape}, no image")
-        return value
-
-    def _constant(self, value, what) -> np.ndarray:
-        if not isinstance(value, np.ndarray):
-            self.refuse(f"{what} is not a constant")
-        return value
-
-    def _integers(self, value, what) -> list[int]:
-        """Of an attribute or an input."""
-        if isinstance(value, np.ndarray):
-            value = value.reshape(-1).tolist()
-        if not isinstance(value, list) or not all(isinstance(v, int) for v in value):
-            self.refuse(f"{what} is not a list of whole numbers")
-        return value
-
-    def _append(self, op, inputs, shape, options=None, tensors=None) -> Layer:
-        """A layer with its tensors by the last part of their names; called as the file calls it,
-        where that tells."""
-        self._bounded(math.prod(shape))
-        self.values += math.prod(shape)
-        if op in ("conv", "linear"):
-            self.work += math.prod(shape) * math.prod(np.shape(tensors["weight"])[1:])
-        elif options and "kernel" in options:
-            self.work += 16 * math.prod(shape) * math.prod(options["kernel"])  # which take longer
-        stems = [n[:-7] for n in self.node.inputs if n.endswith(".weight")]
-        name = stems[0] if stems and stems[0] not in self.names else f"{op}_{len(self.nodes)}"
-        self.names.add(name)
-        node = {"name": name, "op": op, "inputs": [i.index for i in inputs]}
-        if options is not None:
-            node["options"] = options
-        self.nodes.append(node)
-        for part, numbers in (tensors or {}).items():
-            self.weights += np.size(numbers)
-            self._bounded(self.weights, MOST_WEIGHTS)
-            self.tensors[f"{name}.{part}"] = np.array(numbers, np.float32, order="C")
-        return Layer(len(self.nodes) - 1, tuple(shape))
+class Operations(Arranging):
+    """ONNX's operations that compute, and those of `Arranging`."""
 
     # Convolutions and matrices.
 
     def _Conv(self, x, weight, bias=None):
         before = [0, 0, 0, 0]
-        if isinstance(x, _Padded):
+        if isinstance(x, Padded):
             before, x = x.pads, Layer(x.index, x.shape)
         self._image(x)
         weight = self._constant(weight, "its weight")
@@ -309,11 +163,11 @@ class Operations:
 
     def _multiply(self, a, b):
         """Two values of one shape, or an image and a number for each of its channels."""
-        a, b = (v if isinstance(v, _Column) else self._layer(v) for v in (a, b))
-        if isinstance(a, _Column) or a.shape[1:] == (1, 1):
+        a, b = (v if isinstance(v, Column) else self._layer(v) for v in (a, b))
+        if isinstance(a, Column) or a.shape[1:] == (1, 1):
             a, b = b, a
         gate = len(a.shape) == 3 and b.shape == (a.shape[0], 1, 1)
-        if isinstance(a, _Column) or not (gate or a.shape == self._layer(b).shape):
+        if isinstance(a, Column) or not (gate or a.shape == self._layer(b).shape):
             self.refuse(f"its inputs are {a.shape} and {b.shape}")
         return self._append("multiply", [a, b], a.shape)
 
@@ -374,7 +228,7 @@ class Operations:
     # Pools.
 
     def _pool(self, op, x, average):
-        inside = isinstance(x, _Padded)
+        inside = isinstance(x, Padded)
         before = x.pads if inside else [0, 0, 0, 0]
         x = self._image(Layer(x.index, x.shape) if inside else x)
         kernel = self._integers(self._attribute("kernel_shape"), "kernel_shape")
@@ -426,139 +280,4 @@ class Operations:
         height, width = self._image(x).shape[1:]
         # What other runtimes make of it; the next layer may leave nothing of such a border.
         self._bounded(x.shape[0] * (height + pads[0] + pads[2]) * (width + pads[1] + pads[3]))
-        return _Padded(x.index, x.shape, pads)
-
-    # Joining, halving, arranging.
-
-    def _Concat(self, *values):
-        if all(isinstance(v, np.ndarray) for v in values):
-            self._computed(sum(v.size for v in values))
-            return np.concatenate([np.atleast_1d(v) for v in values])
-        layers = [self._layer(v) for v in values]
-        if self._attribute("axis") % (1 + len(layers[0].shape)) != 1:
-            self.refuse("it does not join channels")
-        if any(v.shape[1:] != layers[0].shape[1:] for v in layers):
-            self.refuse("its inputs are of unlike size")
-        shape = (sum(v.shape[0] for v in layers), *layers[0].shape[1:])
-        return self._append("concat", layers, shape)
-
-    def _Split(self, x, sides=None):
-        channels = self._layer(x).shape[0]
-        sides = self._attribute("split") if sides is None else sides
-        sizes = [channels // 2] * 2 if sides is None else self._integers(sides, "split")
-        if sizes != [channels / 2] * 2 or self._attribute("axis", 0) != 1:
-            self.refuse("it does not halve the channels")
-        return [_Half(x.index, x.shape, second) for second in (False, True)]
-
-    def _Slice(self, x, starts=None, ends=None, axes=None, steps=None):
-        inputs = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
-        numbers = {
-            name: self._integers(self._attribute(name, [1]) if v is None else v, name)
-            for name, v in inputs.items()
-        }
-        if isinstance(x, np.ndarray) and x.ndim == 1 and numbers["axes"] in ([0], [1]):
-            return x[numbers["starts"][0] : numbers["ends"][0] : numbers["steps"][0]]
-        channels = self._layer(x).shape[0]
-        start, end = numbers["starts"][0], min(numbers["ends"][0], channels)
-        first, second = (start, end) == (0, channels / 2), (start, end) == (channels / 2, channels)
-        if numbers["axes"] == [1] and numbers["steps"] == [1]:
-            if (start, end) == (0, channels):
-                return x
-            if first or second:
-                return _Half(x.index, x.shape, second)
-        self.refuse("it does not halve the channels")
-
-    def _Max(self, *values):
-        if len(values) == 2 and isinstance(values[0], Length):
-            return values[0]
-        halves = len(values) == 2 and all(isinstance(v, _Half) for v in values)
-        if not halves or values[0].index != values[1].index or values[0].second == values[1].second:
-            self.refuse("it is not of the two halves of the channels of one value")
-        x = values[0]
-        return self._append("mfm", [x], (x.shape[0] // 2, *x.shape[1:]))
-
-    def _flat(self, x):
-        count = math.prod(self._layer(x).shape)
-        return x if len(x.shape) == 1 else self._append("flatten", [x], (count,))
-
-    def _Flatten(self, x):
-        if self._attribute("axis", 1) not in (1, -len(self._layer(x).shape)):
-            self.refuse("its axis is not 1")
-        return self._flat(x)
-
-    def _Reshape(self, x, shape=None):
-        target = self._attribute("shape") if shape is None else shape
-        if isinstance(x, np.ndarray):
-            return x.reshape(self._integers(target, "the shape"))
-        target = self._integers(target, "the shape")
-        count = math.prod(self._layer(x).shape)
-        if len(target) == 2 and (target[1] == count or (target[1] == -1 and target[0] != -1)):
-            return self._flat(x)
-        if len(target) == 1 + len(x.shape) and tuple(target[1:]) == x.shape:
-            return x
-        if len(x.shape) == 1 and target[2:] == [1, 1] and target[1] in (count, -1):
-            return _Column(x.index, (count, 1, 1))
-        self.refuse(f"it makes {target} of {x.shape}")
-
-    def _Squeeze(self, x, axes=None):
-        if isinstance(x, np.ndarray):
-            return x.squeeze()
-        if len(self._layer(x).shape) == 1 or x.shape[1:] != (1, 1):
-            self.refuse(f"its input is {x.shape}")
-        return self._flat(x)
-
-    def _Unsqueeze(self, x, axes=None):
-        axes = self._integers(self._attribute("axes") if axes is None else axes, "axes")
-        if isinstance(x, _Column) or (type(x) is Layer and len(x.shape) == 1):
-            rank = 1 + len(x.shape)
-            whole = rank + len(axes)
-            if sorted(a % whole for a in axes) != list(range(rank, whole)):
-                self.refuse(f"it makes {axes} of {x.shape}")
-            return _Column(x.index, x.shape + (1,) * len(axes))
-        return np.expand_dims(self._constant(x, "its input"), tuple(axes))
-
-    def _Identity(self, x):
-        return x
-
-    def _Cast(self, x):
-        return self._constant(x, "its input")
-
-    def _Constant(self):
-        for name in ("value", "value_float", "value_int", "value_ints", "value_floats"):
-            if self._attribute(name) is not None:
-                return np.asarray(self._attribute(name))
-        self.refuse("it has no numbers")
-
-    def _Dropout(self, x, ratio=None, training=None):
-        if training is not None and np.any(self._constant(training, "training_mode")):
-            self.refuse("it is in training mode. Export it for inference")
-        return x
-
-    def _Shape(self, x):
-        # 0 stands for the number of images: in a Reshape, what there is.
-        return np.array([0, *self._layer(x).shape])
-
-    def _Gather(self, x, index):
-        constant, index = self._constant(x, "its input"), self._constant(index, "its index")
-        axis = self._attribute("axis", 0)
-        self._computed(index.size * (constant.size // max(constant.shape[axis], 1)))
-        return np.asarray(np.take(constant, index, axis))
-
-    def _ReduceL2(self, x, axes=None):
-        axes = self._integers(self._attribute("axes") if axes is None else axes, "axes")
-        if axes not in ([1], [-1]) or len(self._layer(x).shape) != 1:
-            self.refuse("it is not over the numbers of a row")
-        return Length(x.index, x.shape)
-
-    def _Expand(self, x, shape):
-        if not isinstance(x, Length):
-            self.refuse("it does not repeat a length")
-        # The division needs no more than the lengths; another runtime makes all of it.
-        self._bounded(math.prod(abs(side) or 1 for side in self._integers(shape, "the shape")))
-        return x
-
-    def _LpNormalization(self, x):
-        axis, p = self._attribute("axis", -1), self._attribute("p", 2)
-        if axis not in (1, -1) or p != 2 or len(self._layer(x).shape) != 1:
-            self.refuse("it is not the division of a row by its length")
-        return Unit(x.index, x.shape)
+        return Padded(x.index, x.shape, pads)

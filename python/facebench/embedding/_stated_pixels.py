@@ -1,162 +1,9 @@
-"""What a network says of its pixels in another form than ours: the arithmetic that an ONNX graph
-begins with, and what other libraries write on their modules."""
+"""What other libraries write on their modules of the pixels that they take."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-
-from facebench.core import Error
-from facebench.embedding import _onnx_file
-
-# Least deviation, or mean where nothing is divided, of pixels 0..255. What a network does to
-# numbers around 0, or 0..1, lies far below.
-RAW = 16
-
-
-@dataclass(frozen=True)
-class GraphPixels:
-    """A graph that normalises its input itself: (value - mean) / std of pixels 0..255, or where
-    ``unit`` 0..1, one number or one for each channel."""
-
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-    unit: bool
-
-    @property
-    def before(self) -> dict[str, list[float]]:
-        """What is left to do to pixels 0..255 before the graph."""
-        return {"mean": [0.0], "std": [255.0 if self.unit else 1.0]}
-
-    def warnings(self, stated: dict[str, str], assumed) -> list[str]:
-        """A sentence where mean or std, as text, do it once more. ``assumed``: those of them that
-        nobody stated."""
-        right = {name: f"{values[0]:g}" for name, values in self.before.items()}
-        given = {n: v for n, v in stated.items() if n in right and n not in assumed}
-        if all(value == right[name] for name, value in given.items()):
-            return []
-        said = ", ".join(f"{name} {value}" for name, value in given.items())
-        rule = ", ".join(f"{name}={value}" for name, value in right.items())
-        return [
-            f"The network normalises its pixels itself ({self}), and {said} was stated beside it: "
-            f"twice is rarely meant. With {rule} it gets them as it expects."
-        ]
-
-    def __str__(self):
-        mean, std = (", ".join(f"{x:.6g}" for x in values) for values in (self.mean, self.std))
-        return f"of pixels 0..{1 if self.unit else 255} mean {mean}, std {std}"
-
-
-def graph_pixels(path) -> GraphPixels | None:
-    """How the graph of an ONNX file normalises its input, with constants or a batch norm whose
-    statistics are those of pixels, before it does anything else; None: it does not, or the file is
-    not known to this library's reader."""
-    try:
-        graph, tensors = _onnx_file.outline(path)
-    except Error:
-        return None
-    names = [name for name in graph.inputs if name not in tensors]
-    if len(names) != 1:
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            return _Beginning(graph.nodes, tensors).normalisation(names[0])
-    except ValueError:  # constants that do not fit each other
-        return None
-
-
-class _Beginning:
-    """The nodes that a graph's input goes through, one after the other, as scale x + shift."""
-
-    def __init__(self, nodes, tensors):
-        self._tensors = dict(tensors)
-        self._readers = {}
-        for node in nodes:
-            value = node.attributes.get("value", node.attributes.get("value_float"))
-            if node.op == "Constant" and len(node.outputs) == 1 and value is not None:
-                self._tensors[node.outputs[0]] = np.asarray(value)
-            for name in set(node.inputs) if node.op != "Shape" else ():
-                self._readers.setdefault(name, []).append(node)
-        self._axis = 1  # of the channels
-        self.scale, self.shift = np.ones(1), np.zeros(1)
-
-    def normalisation(self, value) -> GraphPixels | None:
-        raw = unit = None  # what has been seen of pixels; what the arithmetic so far is of 0..1
-        seen = set()
-        while len(self._readers.get(value, ())) == 1 and value not in seen:
-            seen.add(value)
-            (node,) = self._readers[value]
-            if node.domain not in ("", "ai.onnx") or not node.outputs:
-                break
-            if node.op == "BatchNormalization":
-                return raw or self._statistics(node) or unit
-            if not self._taken(node, value):
-                break
-            pixels = self._as_pixels()
-            unit = pixels if pixels and pixels.unit else None
-            raw = pixels if pixels and not pixels.unit else raw
-            value = node.outputs[0]
-        return raw or unit
-
-    def _constant(self, name):
-        """As one number, or one for each channel; None where it is neither."""
-        numbers = _onnx_file.small_tensor(self._tensors.get(name))
-        if numbers is None:
-            return None
-        sides = (1,) * (4 - numbers.ndim) + numbers.shape
-        if len(sides) != 4 or any(n != 1 for k, n in enumerate(sides) if k != self._axis):
-            return None
-        return numbers.reshape(-1).astype(np.float64)
-
-    def _taken(self, node, value) -> bool:
-        """Whether a node is one of those that only arrange, shift or scale."""
-        if node.op in ("Identity", "Cast", "Dropout"):
-            return True
-        if node.op == "Transpose":
-            order = node.attributes.get("perm")
-            if not isinstance(order, list) or sorted(order) != [0, 1, 2, 3] or order[0] != 0:
-                return False
-            self._axis = order.index(self._axis)
-            return True
-        if node.op not in ("Add", "Sub", "Mul", "Div") or len(node.inputs) != 2:
-            return False
-        first, second = node.inputs
-        if first != value and node.op in ("Sub", "Div"):
-            return False
-        number = self._constant(second if first == value else first)
-        if number is None or (node.op == "Div" and not number.all()):
-            return False
-        if node.op in ("Add", "Sub"):
-            self.shift = self.shift + (number if node.op == "Add" else -number)
-        else:
-            factor = number if node.op == "Mul" else 1 / number
-            self.scale, self.shift = self.scale * factor, self.shift * factor
-        return True
-
-    def _as_pixels(self) -> GraphPixels | None:
-        if not (np.isfinite(self.scale) & (self.scale > 0)).all():
-            return None
-        mean, std = -self.shift / self.scale, 1 / self.scale
-        whole = np.isclose(std, 1).all() and (mean >= RAW).all()
-        unit = ((mean > 0) & (mean < 1) & (std < 1)).all()
-        if not (unit or whole or (std >= RAW).all()):
-            return None
-        # 0 without a sign
-        return GraphPixels(tuple((mean + 0.0).tolist()), tuple(std.tolist()), bool(unit))
-
-    def _statistics(self, node) -> GraphPixels | None:
-        """Of a batch norm that reads the input: whether it has seen pixels."""
-        if len(node.inputs) != 5 or self._axis != 1:
-            return None
-        mean, variance = (_onnx_file.small_tensor(self._tensors.get(n)) for n in node.inputs[3:])
-        if mean is None or variance is None or not (variance >= 0).all():
-            return None
-        # In units of the input, which nodes before may have scaled.
-        std = np.sqrt(variance.astype(np.float64)) / self.scale
-        mean = (mean - self.shift) / self.scale
-        if not (np.isfinite(std) & (std >= RAW)).all():
-            return None
-        return GraphPixels(tuple(mean.tolist()), tuple(std.tolist()), False)
 
 
 @dataclass(frozen=True)
@@ -182,15 +29,14 @@ def module_pixels(module) -> ModulePixels | None:
         for read in (_timm, _transformers, _mcn, _pretrainedmodels):
             if (found := read(module)) is not None:
                 return found
-        module = next(
-            (inner for n in ("_orig_mod", "module") if (inner := _part(module, n)) is not None),
-            None,
-        )
+        module = inner_module(module)
     return None
 
 
-def _part(module, name):
-    return getattr(module, "_modules", {}).get(name)
+def inner_module(module):
+    """What a wrapper of torch's, for compiling or several devices, is around; None: not one."""
+    children = dict(module.named_children()) if hasattr(module, "named_children") else {}
+    return children.get("_orig_mod", children.get("module"))
 
 
 def _field(of, name):

@@ -21,7 +21,8 @@ class TorchEmbedder(_NetworkEmbedder):
     """A PyTorch module, or a `facebench.nn.Network`, as an `Embedder`, in evaluation mode.
 
     ``mean``, ``std`` and ``color`` as for `OnnxEmbedder`; what is left out is what the module says
-    (timm's ``pretrained_cfg``, a ``config`` with ``image_mean``), or 127.5, 127.5 and rgb, and
+    (timm's ``pretrained_cfg``, a ``config`` with ``image_mean``), or 0, 1 where it begins by
+    normalising pixels itself (0, 255 where by normalising 0..1), or 127.5, 127.5; and rgb; and
     `facebench.run` says that it was assumed. Its output (N, ...) is flattened; of several
     outputs the first is taken (ValueError where that has one number for each image). The module
     stays on its device.
@@ -50,8 +51,16 @@ class TorchEmbedder(_NetworkEmbedder):
             o.mean, o.std, o.color = said.mean, said.std, said.color
             self._input = said.size if said.fixed else (0, 0)
         self._said = said
-        self._set_pixels(mean, std, color, known=weights is not None or said is not None)
+        known = weights is not None or said is not None
+        if not known and not isinstance(module, full.Network):
+            self._graph = _within(module, color)
+            if self._graph is not None:
+                o = self._options
+                o.mean, o.std = (self._graph.before[name] for name in ("mean", "std"))
+        self._set_pixels(mean, std, color, known=known)
         self.description = {"torch": type(module).__qualname__} | self._pixels()
+        if self._graph is not None:
+            self.description["module_pixels"] = str(self._graph)
         if said is not None:
             height, width = said.size
             where = {"attribute": said.where} | ({"input": [height, width]} if height else {})
@@ -69,6 +78,8 @@ class TorchEmbedder(_NetworkEmbedder):
         """The network of a training: all of its ``options`` are known, its input's ``size``, and
         what its file says of the ``training``."""
         self = cls(module, mean=options.mean, std=options.std, color=options.color)
+        self._graph = None  # it was trained on what it was given
+        self.description.pop("module_pixels", None)
         self._options, self._input, self._prepared = options, size, True
         self._training = training
         return self
@@ -171,6 +182,13 @@ class TorchEmbedder(_NetworkEmbedder):
                 stacklevel=2,
             )
         self._said = None
+
+
+def _within(module, color):
+    """How a module normalises its pixels itself (`GraphPixels`), or None."""
+    from facebench.embedding._module_pixels import pixels_of_module
+
+    return pixels_of_module(module, 1 if color == "gray" else 3)
 
 
 def _numbers(output) -> int:

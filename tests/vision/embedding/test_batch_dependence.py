@@ -10,6 +10,7 @@ import pytest
 import torch
 from command_line import invoke
 from facebench import Error, datasets, embedding
+from lfw_like import lfw_like
 from torch.nn import functional
 
 FACES = np.random.default_rng(0).integers(0, 256, (20, 16, 16, 3), np.uint8)
@@ -17,6 +18,7 @@ WEIGHT = np.random.default_rng(1).normal(size=(768, 8))
 PIXELS = {"mean": 127.5, "std": 127.5, "color": "rgb"}
 PLAIN = embedding.ExtractOptions(flip="none", normalization="none")
 SINGLY = "An image's embedding depends on the other images of its batch: the model was given one"
+COUNT = "An image's embedding depends on how many images are in its batch: the model was given one"
 BAKED = "The model does not take 8 images at once: it was given one image at a time."
 
 
@@ -59,6 +61,35 @@ def least_and_most(crops):
     return np.concatenate([rows - rows.min(), rows.max() - rows], 1)
 
 
+def between_extremes(crops):
+    """The batch's darkest pixel becomes 0 and its lightest 1."""
+    low, high = flat(crops).min(), flat(crops).max()
+    return (flat(crops) - low) / (high - low)
+
+
+def ranks(crops):
+    """Each number's place among those of the batch."""
+    return 1 + linear(crops).argsort(0).argsort(0)
+
+
+def of_the_first(crops):
+    """From the batch's first image on; of one alone, from black."""
+    first = flat(crops)[0] if len(crops) > 1 else 0
+    return flat(crops) - first
+
+
+def by_spread(crops):
+    return flat(crops) - flat(crops).std()
+
+
+def by_the_middle(crops):
+    return flat(crops) - np.median(flat(crops))
+
+
+def by_count(crops):
+    return linear(crops) + 1000 * len(crops)
+
+
 def only_one(crops):
     if len(crops) != 1:
         raise RuntimeError("input must be {1, 768}")
@@ -76,6 +107,11 @@ def baked(crops):
         (channels_of_the_batch, SINGLY),
         (least_and_most, SINGLY),
         (quantised, SINGLY),
+        (between_extremes, SINGLY),
+        (by_spread, SINGLY),
+        (by_the_middle, SINGLY),
+        (of_the_first, SINGLY),
+        (by_count, COUNT),
         (only_one, BAKED),
         (baked, BAKED),
     ],
@@ -113,6 +149,43 @@ def test_what_is_not_defined_for_one_image_is_refused(model, why):
             embedding.extract(embedder, faces)
 
 
+def test_places_within_a_batch_are_refused():
+    """Alone every image has the same."""
+    with pytest.raises(Error, match="an image alone has none that tells it from others"):
+        embedding.extract(ranks, FACES)
+
+
+def full_range_but_narrow(position):
+    """Faces that hold 0 and 255, and one that does not."""
+    faces = FACES.copy()
+    faces[:, 0, 0, 0], faces[:, 0, 0, 1] = 0, 255
+    faces[position] = 100 + faces[position] // 8
+    return faces
+
+
+@pytest.mark.parametrize("position", [1, 4, 7, 19])
+def test_a_scale_of_the_batch_is_found_behind_any_face(position):
+    """Where the images that are asked about hold both ends of the range themselves."""
+    faces = full_range_but_narrow(position)
+    with pytest.warns(UserWarning, match=SINGLY):
+        found = embedding.extract(between_extremes, faces, PLAIN)
+    expected = np.concatenate([between_extremes(face[None]) for face in faces])
+    assert np.array_equal(found.values, expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("share", [0.05, 0.002])
+def test_a_model_with_a_counter_is_refused(share):
+    calls = 0
+
+    def counted(crops):
+        nonlocal calls
+        calls += 1
+        return flat(crops) * (1 + share * (np.arange(768) % 2) * calls)
+
+    with pytest.raises(Error, match="one image gives two embeddings"):
+        embedding.extract(counted, FACES)
+
+
 def test_a_model_with_a_memory_is_refused():
     mean = np.zeros(768)
 
@@ -133,7 +206,7 @@ def test_a_model_with_a_memory_is_refused():
         lambda crops: flat(crops) / np.linalg.norm(flat(crops), axis=1, keepdims=True),
         lambda crops: flat(crops)[:, :8] * (1 + 1e-5 * flat(crops).mean()),  # rounding, say
         lambda crops: linear(crops).astype(np.float16),
-        lambda crops: np.zeros((8, 4)) if len(crops) == 8 else None,  # an engine built for eight
+        lambda crops: linear(crops) if len(crops) == 8 else None,  # an engine built for eight
     ],
 )
 def test_what_is_sound_goes_as_before(model):
@@ -169,9 +242,13 @@ def test_an_embedder_is_asked_once():
     service = Service()
     for _ in range(3):
         embedding.extract(service.embed, FACES[:1], PLAIN)
-    assert sizes == [8, 8] + [8] * 3
+    assert sizes == [8, 8, 8, 1] + [8] * 3
     embedding.extract(service.embed, FACES[:1], embedding.ExtractOptions(micro_batch=4))
-    assert sizes[5:] == [4, 4, 4]
+    assert sizes[7:] == [4, 4, 4, 1, 4]
+
+
+def some_zeros(crops):
+    return linear(crops) * (flat(crops) != flat(FACES[3:4])).any(1, keepdims=True)
 
 
 def test_shards_are_those_of_one_process(tmp_path):
@@ -190,9 +267,73 @@ def test_shards_are_those_of_one_process(tmp_path):
         warnings.simplefilter("ignore")
         parts = [embedding.extract(by_columns, pack, whole, shard=f"{k}/3") for k in (1, 2, 3)]
         together = embedding.extract(by_columns, pack, whole)
+        black = [embedding.extract(some_zeros, pack, PLAIN, shard=f"{k}/3") for k in (1, 2, 3)]
+        black_together = embedding.extract(some_zeros, pack, PLAIN)
     assert together.manifest["batch_dependence"].startswith(SINGLY)
     merged = embedding.merge_shards(parts)
     assert np.array_equal(merged.values, together.values) and merged.manifest == together.manifest
+    assert ["odd_rows" in part.manifest for part in black] == [True, False, False]
+    assert black_together.manifest["odd_rows"].startswith("1 of 20 embeddings are of length 0")
+    assert embedding.merge_shards(black).manifest == black_together.manifest
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_tensor_with_gradients_is_taken(dtype):
+    fc = torch.nn.Linear(768, 8).to(dtype)
+
+    def embed(crops):
+        return fc(torch.from_numpy(crops).flatten(1).to(dtype))
+
+    found = embedding.extract(embed, FACES, PLAIN)
+    with torch.no_grad():
+        batches = [FACES[:8], FACES[8:16], np.concatenate([FACES[16:], FACES[[19] * 4]])]
+        expected = np.concatenate([embed(batch).float().numpy() for batch in batches])[:20]
+    assert np.array_equal(found.values, expected)
+    numbers = embedding.CallableEmbedder(lambda x: fc(torch.from_numpy(x).flatten(1).to(dtype)))
+    assert embedding.extract(numbers, FACES, PLAIN).values.shape == (20, 8)
+
+
+def test_one_number_for_an_image_is_not_an_embedding():
+    def brightness(crops):
+        return flat(crops).mean(1, keepdims=True)
+
+    with pytest.raises(Error, match=r"it gives one number for each image.*state normalization="):
+        embedding.extract(brightness, FACES)
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(768, 1))
+    with pytest.raises(Error, match="it gives one number for each image"):
+        embedding.extract(embedding.TorchEmbedder(module, **PIXELS), FACES)
+    found = embedding.extract(brightness, FACES, PLAIN)
+    assert np.array_equal(found.values, brightness(FACES).astype(np.float32))
+
+
+def test_rows_of_zeros_and_rows_that_are_alike_are_said(tmp_path, root):
+    def dark_fails(crops):
+        return linear(crops) * (flat(crops).mean(1, keepdims=True) > 60)
+
+    def alike(crops):
+        return np.ones((len(crops), 4)) * (1 + 1e-9 * flat(crops)[:, :4])
+
+    faces = FACES.copy()
+    faces[[2, 3, 5, 7]] //= 8
+    with pytest.warns(UserWarning, match=r"^4 of 20 .* length 0 \(2, 3, 5, \.\.\.\)"):
+        found = embedding.extract(dark_fails, faces, PLAIN)
+    assert found.manifest["odd_rows"].startswith("4 of 20")
+    with pytest.warns(UserWarning, match=r"^1 of 2 embeddings are of length 0 \(b\): they have"):
+        embedding.extract(dark_fails, faces[1:4], names=["a", "b", "c"], status=[0, 0, 1])
+    with pytest.warns(UserWarning, match="^All 20 embeddings are the same, and their images are"):
+        embedding.extract(alike, faces)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # one image, and the same one twice
+        embedding.extract(alike, faces[:1])
+        embedding.extract(alike, np.repeat(faces[:1], 3, 0))
+
+    how = {"root": root, "detector": "none", "interval": "none"}
+    result = facebench.run("lfw", model=alike, out=tmp_path / "a", **how)
+    (said,) = [w for w in result.warnings if "embeddings are the same" in w]
+    assert said in (tmp_path / "a/report.md").read_text().replace("\\", "")
+    assert all(check["same"] is not False for check in facebench.verify(tmp_path / "a").checks)
+    with pytest.raises(Error, match="is zero and has no direction"):
+        facebench.run("lfw", model=lambda crops: 0 * some_pixels(crops), **how)
 
 
 def test_an_interrupt_is_not_taken_for_a_refusal():
@@ -205,10 +346,7 @@ def test_an_interrupt_is_not_taken_for_a_refusal():
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("faces") / "lfw"
-    options = datasets.SyntheticOptions(people=40, images=2, size=64, pairs_per_fold=4)
-    datasets.write_synthetic_dataset(options, folder)
-    return folder
+    return lfw_like(tmp_path_factory.mktemp("faces") / "lfw")
 
 
 def some_pixels(crops):

@@ -92,6 +92,42 @@ def test_a_scale_that_nobody_knows_is_asked_for():
         images.pixels([[1]])
 
 
+def test_the_shapes_that_are_an_image():
+    image = noise()
+    height, width, _ = image.shape
+    grey, torch = image[..., 0], pytest.importorskip("torch")
+    first = torch.from_numpy(image.transpose(2, 0, 1).copy())
+    given = ((image, image), (grey, grey), (grey[..., None], grey))
+    tensors = (
+        (first, image),
+        (first[:1], grey),
+        (first[0], grey),
+        (torch.from_numpy(image), image),
+    )
+    for taken, expected in (*given, *tensors):
+        np.testing.assert_array_equal(images.pixels(taken), expected)
+    for shape, advice in (
+        ((3, height, width), r"channels last: x\.transpose\(1, 2, 0\)"),
+        ((1, height, width), r"channels last: x\.transpose"),
+        ((1, height, width, 3), r"not \(1, 12, 17, 3\)\. It is several.*x\[0\]"),
+        ((2, height, width, 3), r"x\[0\], x\[1\]"),
+        ((height, width, 2), r"transparency out: x\[\.\.\., 0\]"),
+        ((height, width, 4), r"transparency out: x\[\.\.\., :3\]"),
+        ((height, width, 5), r"or \(height, width\), not \(12, 17, 5\)$"),
+        ((height,), r"not \(12,\)$"),
+        ((), r"not \(\)$"),
+        ((0, width, 3), r"must have pixels; it is \(0, 17, 3\)"),
+        ((height, 0), "must have pixels"),
+    ):
+        for make in (np.zeros, lambda shape, dtype: torch.from_numpy(np.zeros(shape, dtype))):
+            if make is not np.zeros and shape in ((3, height, width), (1, height, width)):
+                continue
+            with pytest.raises(ValueError, match=advice):
+                images.pixels(make(shape, np.uint8))
+    with pytest.raises(ValueError, match="channels last"):
+        images.resize(image.transpose(2, 0, 1), 4, 4)
+
+
 def test_other_colours_of_pil():
     rgb = Image.fromarray(noise())
     for mode in ("HSV", "YCbCr"):

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import facebench
 import pytest
-from facebench import datasets, embedding
+from facebench import embedding
+from lfw_like import lfw_like
 
 pytestmark = pytest.mark.kernels
 
@@ -22,10 +23,7 @@ FILES = (
 
 @pytest.fixture(scope="module")
 def faces(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cache") / "faces"
-    options = datasets.SyntheticOptions(people=40, images=2, size=64, pairs_per_fold=4)
-    datasets.write_synthetic_dataset(options, folder)
-    return folder
+    return lfw_like(tmp_path_factory.mktemp("cache") / "faces")
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +150,7 @@ facebench.run("lfw", interval="none", progress=progress, **where)
 
 def test_a_run_that_was_killed_does_not_detect_again(model, tmp_path):
     faces, cache, out = tmp_path / "faces", tmp_path / "cache", tmp_path / "run"
-    many = datasets.SyntheticOptions(people=40, images=6, size=128, pairs_per_fold=4)
-    datasets.write_synthetic_dataset(many, faces)
+    lfw_like(faces, images=6, size=128)
     options = {"detector": None, "interval": "none"}
     plain = run(faces, model, tmp_path / "plain", **options)
     killed = subprocess.run(

@@ -154,6 +154,17 @@ def test_what_is_left_out_is_not_opened(data, tmp_path):
     assert facebench.verify(tmp_path / "q").same
 
 
+@pytest.mark.parametrize(("limit", "why"), [(1, "0 impostor comparisons are"), (2, "has no folds")])
+def test_a_quick_look_that_is_too_small_is_not_the_protocols_fault(data, tmp_path, limit, why):
+    model = data / "on-others/model.safetensors"
+    with pytest.raises(
+        facebench.Error, match=f"{why}.*: limit {limit} leaves too few.*--limit"
+    ) as e:
+        run(data, model, limit=limit, out=tmp_path / "q")
+    assert "out of the protocol" not in str(e.value)
+    assert run(data, model, limit=9, out=tmp_path / "r").tracks["view2"].comparisons == 9
+
+
 def test_the_command_line_keeps_what_it_made(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ("run", "lfw", "--model", data / "on-others/model.safetensors", *QUICK)

@@ -261,24 +261,21 @@ def test_a_photograph_under_a_linked_folder_counts(here, tmp_path):
     assert _parts.state_of(here / "faces") != before
 
 
-def test_the_index_beside_an_archive_counts(tmp_path):
-    (tmp_path / "a.rec").write_bytes(b"1")
-    (tmp_path / "a.idx").write_bytes(b"1")
-    before = _parts.state_of(tmp_path / "a.rec")
-    (tmp_path / "b.idx").write_bytes(b"1")
-    assert _parts.state_of(tmp_path / "a.rec") == before
-    (tmp_path / "a.idx").write_bytes(b"12")
-    assert _parts.state_of(tmp_path / "a.rec") != before
-
-
-def test_archives_by_a_pattern_count(tmp_path):
-    (tmp_path / "shards-000.tar").write_bytes(b"1")
-    (tmp_path / "shards-001.tar").write_bytes(b"1")
-    before = _parts.state_of(tmp_path / "shards-{000..}.tar")
-    (tmp_path / "other.tar").write_bytes(b"1")
-    assert _parts.state_of(tmp_path / "shards-{000..}.tar") == before
-    (tmp_path / "shards-001.tar").write_bytes(b"2")
-    assert _parts.state_of(tmp_path / "shards-{000..}.tar") != before
+@pytest.mark.parametrize(
+    ("archive", "files", "other", "counts"),
+    [
+        ("a.rec", ("a.rec", "a.idx"), "b.idx", "a.idx"),  # the index beside it
+        ("s-{000..}.tar", ("s-000.tar", "s-001.tar"), "other.tar", "s-001.tar"),
+    ],
+)
+def test_all_files_of_an_archive_count(tmp_path, archive, files, other, counts):
+    for name in files:
+        (tmp_path / name).write_bytes(b"1")
+    before = _parts.state_of(tmp_path / archive)
+    (tmp_path / other).write_bytes(b"1")
+    assert _parts.state_of(tmp_path / archive) == before
+    (tmp_path / counts).write_bytes(b"12")
+    assert _parts.state_of(tmp_path / archive) != before
 
 
 def test_the_folder_of_parts_may_lie_in_the_data_set(here):

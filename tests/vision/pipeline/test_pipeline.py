@@ -10,6 +10,7 @@ import facebench
 import numpy as np
 import pytest
 from facebench import crops, datasets, detection, io, nn, pipeline
+from lfw_like import lfw_like
 
 DATA = os.environ.get("FACEBENCH_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="FACEBENCH_DATA is not set: no real photographs")
@@ -27,10 +28,7 @@ def colours(batch):
 
 @pytest.fixture(scope="module")
 def faces(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pipeline") / "faces"
-    options = datasets.SyntheticOptions(people=40, images=3, size=96, pairs_per_fold=4)
-    datasets.write_synthetic_dataset(options, folder)
-    return folder
+    return lfw_like(tmp_path_factory.mktemp("pipeline") / "faces", images=3, size=96)
 
 
 def run(root, out, **options):
@@ -226,10 +224,8 @@ def test_the_caller_overrules_the_model_and_the_manifest_says_so(faces, tmp_path
 
 @pytest.fixture(scope="module")
 def few_faces(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("few") / "faces"
-    options = datasets.SyntheticOptions(people=20, images=2, size=96, pairs_per_fold=1)
-    datasets.write_synthetic_dataset(options, folder)
-    return folder
+    root = tmp_path_factory.mktemp("few") / "faces"
+    return lfw_like(root, people=20, size=96, pairs_per_fold=1)
 
 
 def test_crops_are_embedded_while_others_are_cut_out(few_faces, tmp_path):

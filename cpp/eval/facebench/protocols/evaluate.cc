@@ -265,8 +265,8 @@ bool asks_for_searches(const ProtocolSpec& spec) {
 
 namespace {
 
-MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
-                    const EvaluationOptions& options, bool with_curves, const Job& job) {
+MeasuredRun measure_all(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                        const EvaluationOptions& options, bool with_curves, const Job& job) {
   const TrialSet& trials = scored.trials;
   const std::vector<SampleStatus> units = unit_status(trials, scored.status);
   const std::vector<std::uint8_t> failed = failed_units(units);
@@ -316,6 +316,22 @@ MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
     results.push_back(mean_over_tracks(results, draws, options, metrics.summary == "mean_less_sd"));
   if (scored.score == "cosine") keep_to_cosines(results);
   return all;
+}
+
+// What a quick look has too little of is not wrong with the protocol.
+MeasuredRun measure(const ScoredTrials& scored, const ProtocolSpec& metrics,
+                    const EvaluationOptions& options, bool with_curves, const Job& job) {
+  const std::int64_t limit = scored.trials.limit;
+  try {
+    return measure_all(scored, metrics, options, with_curves, job);
+  } catch (const Error& e) {
+    if (limit == 0) throw;
+    const std::string_view why = e.what();
+    fail(why.substr(0, why.find(". ")),
+         fmt::format("limit {} leaves too few of the protocol's comparisons, images or people",
+                     limit),
+         "Raise it (--limit), or leave it out.");
+  }
 }
 
 }  // namespace

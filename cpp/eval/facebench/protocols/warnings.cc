@@ -85,8 +85,9 @@ std::vector<std::string> result_warnings(const Result& r) {
       r.embeddings.contains(said) && r.embeddings[said].is_array())
     for (const Json& warning : r.embeddings[said])
       if (warning.is_string()) warnings.push_back(warning.get<std::string>());
-  const std::string dependence = text_at(r.embeddings, "/manifest/batch_dependence");
-  if (!dependence.empty()) warnings.push_back(dependence);
+  for (const char* of_rows : {"/manifest/batch_dependence", "/manifest/odd_rows"})
+    if (std::string said = text_at(r.embeddings, of_rows); !said.empty())
+      warnings.push_back(std::move(said));
   return warnings;
 }
 

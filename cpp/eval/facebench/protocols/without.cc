@@ -104,7 +104,9 @@ std::shared_ptr<const Trials> renumbered(const Track& track, Numbers number,
   else
     fail(where, fmt::format("track '{}' compares all of its people", track.name),
          "Nobody can be left out of it");
-  if (trials->slots() == 0) fail(where, fmt::format("it leaves nothing of track '{}'", track.name));
+  if (trials->slots() == 0)
+    fail(where, fmt::format("it leaves nothing of track '{}'", track.name),
+         "Leave out less: a larger limit, a shorter list");
   return trials;
 }
 

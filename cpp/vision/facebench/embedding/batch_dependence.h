@@ -24,7 +24,9 @@ class BatchFindings {
 };
 
 // Whether an image's row depends on the other images of its batch: images 0 and N/2 of N
-// (as BatchModel::embed has them) are embedded among images of noise, the first of them twice.
+// (as BatchModel::embed has them) are embedded among images of noise, the first of them twice, and
+// by itself; an image of noise within a narrow range among others of that range, and among noise at
+// both ends of the pixels' range, so that any statistic of a batch moves.
 // Empty where the rows are the same within BatchModelInfo::row_tolerance of their length.
 // Otherwise, and where the model does not take the batch, a sentence that says so: it must then be
 // given one image at a time. Throws Error where that is not defined: where one image gives two

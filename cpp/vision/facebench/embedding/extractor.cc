@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/embedding/odd_rows.h"
 #include "facebench/embedding/pixel_input.h"
 #include "facebench/embedding/torch_model.h"
 #include "facebench/io/manifest.h"
@@ -79,6 +80,7 @@ class Extraction {
   // and says how long its embeddings are.
   void embed(Rows rows, Images images) {
     at::Tensor values = run(images, false);
+    check_length(values.size(1));
     if (options_.flip == "sum") values = values + run(images, true);
     if (options_.flip == "concat") values = at::cat({values, run(images, true)}, 1);
     const std::int64_t dim = values.size(1);
@@ -92,6 +94,15 @@ class Extraction {
   }
 
  private:
+  // One number at unit length tells nothing but its sign.
+  void check_length(std::int64_t dim) const {
+    if (dim == 1 && options_.normalization == "unit")
+      fail(fmt::format("model '{}'", model_.info().name),
+           "it gives one number for each image, which at unit length is 1 or -1",
+           "An embedding has more: take another output or layer. To take the number as it is, "
+           "state normalization=\"none\" (--normalization none)");
+  }
+
   void allocate(std::int64_t dim) {
     set_.dim = dim;
     set_.values.assign(set_.size() * static_cast<std::size_t>(dim), 0.0F);
@@ -187,6 +198,21 @@ void embed_rows(Extraction& extraction, Rows rows, const ImageSource& images,
       stage.update(b + 1);
     }
   }
+}
+
+// Whether any two with a face do.
+bool images_differ(const ImageSource& images) {
+  const auto bytes = static_cast<std::size_t>(images.shape().bytes());
+  std::vector<std::uint8_t> kept;
+  for (std::int64_t i = 0; i < images.size(); ++i) {
+    if (images.status(i) != SampleStatus::ok) continue;
+    const std::uint8_t* pixels = images.pixels(i);
+    if (kept.empty())
+      kept.assign(pixels, pixels + bytes);
+    else if (!std::equal(kept.begin(), kept.end(), pixels))
+      return true;
+  }
+  return false;
 }
 
 // What torch and the oneDNN in it may use of the processor: both choose their kernels by it, and
@@ -362,6 +388,8 @@ EmbeddingSet CropExtractor::finish(const ImageSource& images, const Job& job) {
   set.manifest["extract"] = options_to_json(options);
   if (!info.device_facts.is_null()) set.manifest["device"] = info.device_facts;
   if (!extraction.dependence().empty()) set.manifest["batch_dependence"] = extraction.dependence();
+  if (const std::string odd = odd_rows(set, images_differ(images)); !odd.empty())
+    set.manifest["odd_rows"] = odd;
   return std::move(set);
 }
 

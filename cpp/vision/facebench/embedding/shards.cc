@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "facebench/datasets/image_rows.h"
+#include "facebench/embedding/odd_rows.h"
 
 namespace facebench {
 namespace {
@@ -37,8 +38,10 @@ const Json& place_of(const EmbeddingSet& set) {
   return *it;
 }
 
+// Of the whole: what is only of a shard is left out.
 Json without_shard(Json manifest) {
   manifest.erase("shard");
+  manifest.erase("odd_rows");
   return manifest;
 }
 
@@ -89,6 +92,8 @@ EmbeddingSet merge_shards(std::vector<EmbeddingSet> shards) {
     set = {};
   }
   check_embeddings(whole, "the merged shards");
+  if (const std::string odd = odd_rows(whole, /*images_differ=*/true); !odd.empty())
+    whole.manifest["odd_rows"] = odd;
   return whole;
 }
 

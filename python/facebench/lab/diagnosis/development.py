@@ -1,6 +1,7 @@
 """The comparisons that settings are tried on, their crops, embeddings and scores."""
 
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,22 +151,27 @@ class Network:
 
     def embed(self, crops, setting, threads):
         """The outputs (N, D) for crops uint8 (N, H, W, 3), without mirror images, as they are."""
-        plain = embedding.ExtractOptions(flip="none", normalization="none")
-        how = {"threads": threads, "progress": False}
         if self.own_arithmetic:
             turned = crops[..., ::-1] if setting.color == "bgr" else crops
-            return self._told(embedding.extract(self._model, turned, plain, **how))
+            return self._extracted(turned, threads)
         before = self._own_options()
         options = full.ModelOptions(**before.to_dict())
         options.color = setting.color
         options.mean, options.std = setting.scale.pixels(setting.color).values()
         try:
             self._set_options(options)
-            return self._told(embedding.extract(self._model, crops, plain, **how))
+            return self._extracted(crops, threads)
         finally:
             self._set_options(before)
 
-    def _told(self, embeddings):
+    def _extracted(self, crops, threads):
+        plain = embedding.ExtractOptions(flip="none", normalization="none")
+        with warnings.catch_warnings():
+            # Of a setting that is wrong its numbers tell.
+            warnings.filterwarnings("ignore", r".*\d+ embeddings are (the same|of length 0)")
+            embeddings = embedding.extract(
+                self._model, crops, plain, threads=threads, progress=False
+            )
         self.batch_dependence = embeddings.manifest.get("batch_dependence", "")
         return embeddings.values
 
