@@ -48,7 +48,8 @@ def write(trials, out, where="protocol") -> int:
 
 
 def read_scores(path, trials, columns=None):
-    """The scores of a CSV file in the order of the lists.
+    """The scores of a CSV file in the order of the lists, and the header of their column where it
+    says that they are distances, else "".
 
     With columns of names (first, second; or ``columns``, the headers of both names and the score)
     the rows may stand in any order and repeat; without them they are in the order of the lists.
@@ -61,11 +62,11 @@ def read_scores(path, trials, columns=None):
     if first is None:
         if score is None or len(header) > 1:
             _refuse_unread(path, header, score, next(table, (0, []))[1])
-        return _eval.read_scores_csv(path, trials)
+        return _eval.read_scores_csv(path, trials), ""
     scores = {}
     for line, row in table:
         try:
-            pair = _compared(row[first]), _compared(row[second])
+            pair = _eval.compared_name(row[first]), _eval.compared_name(row[second])
             value = _text_tables.number(row[score])
         except (IndexError, ValueError):
             raise Error(f"{path}:{line}: two names and a number are expected") from None
@@ -75,12 +76,10 @@ def read_scores(path, trials, columns=None):
                 f"{path}:{line}: {brief(pair[0])} with {brief(pair[1])} has another score "
                 f"than in line {known[1]}"
             )
-    return _in_order(path, scores, trials)
+    of_distances = header[score] if _eval.names_distances(header[score]) else ""
+    return _in_order(path, scores, trials), of_distances
 
 
-def _compared(name):
-    """As the names of embeddings are compared with those of lists."""
-    return _eval.nfc(name).replace("\\", "/")
 
 
 def _refuse_unread(path, header, score, row):
@@ -114,7 +113,7 @@ def _places(path, header, columns):
 def _in_order(path, scores_of_pairs, trials):
     scores, missing = [], {}
     for _, a, b in listed(trials, str(path)):
-        one, other = _compared(a), _compared(b)
+        one, other = _eval.compared_name(a), _eval.compared_name(b)
         value = scores_of_pairs.get((one, other)) or scores_of_pairs.get((other, one))
         if value is None:
             missing.setdefault((a, b))
