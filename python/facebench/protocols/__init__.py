@@ -160,6 +160,8 @@ def find_images(protocol, trials, root=None, images=None):
 def _scored_list(spec, files, form, columns, strict, distance):
     """The comparisons and scores of files that say which scores are genuine; and whether these are
     distances whose signs are still to be turned."""
+    for file in files:
+        _pairs.refuse_binary(file)
     trials, scores, turned = _eval.read_scored_list(files, form or "", columns or [])
     if turned and distance and files[0].endswith((".mtx", ".MTX")):
         raise ValueError(f"{files[0]} says itself that it holds distances: leave distance out")
@@ -351,6 +353,11 @@ def evaluate(
         saved = {"out": out, "overwrite": overwrite, "command": command, "progress": progress}
         with _shards.files_of(workers, out, shards, **asked) as shard_files:
             return evaluate(**asked, **saved, shard_files=shard_files)
+    if is_frame(scores):
+        raise ValueError(
+            "scores: a frame is not read. Write it as a table (frame.to_csv(FILE, index=False)) "
+            "and give the path, or give its column of scores as an array with root= or lists="
+        )
     spec, of_distances = _spec(protocol), ""
     files = _pairs.score_files(scores)
     listed = not (root is None and lists is None and trials is None)

@@ -6,7 +6,7 @@ import os
 
 from facebench import _eval
 from facebench.core._arguments import brief
-from facebench.core._files import read_text
+from facebench.core._files import open_file, read_text
 from facebench.io import _text_tables
 
 Error = _eval.Error
@@ -18,6 +18,19 @@ def score_files(scores) -> list[str]:
     if entries and all(isinstance(one, (str, os.PathLike)) for one in entries):
         return [os.fspath(one) for one in entries]
     return []
+
+
+def refuse_binary(path) -> None:
+    """facebench.Error for a file of numbers in a form that scores are not read from."""
+    with open_file(path) as file:
+        first = file.read(6)
+    kinds = {b"PAR1": "Parquet", b"PK\x03\x04": ".npz", b"\x93NUMPY": ".npy"}
+    for start, kind in kinds.items():
+        if first.startswith(start):
+            raise Error(
+                f"{path}: is a {kind} file. Tables of scores are text (in pandas: "
+                "frame.to_csv(FILE, index=False)), or HDF5 with two vectors, genuine and impostor"
+            )
 
 
 def unit_names(trials) -> list[str]:
@@ -56,6 +69,7 @@ def read_scores(path, trials, columns=None):
     facebench.Error names a pair that has no score, or two different ones, with its lines.
     """
     path = os.fspath(path)
+    refuse_binary(path)
     table = _text_tables.rows(path, read_text(path))
     header = [cell.strip() for cell in next(table, (0, []))[1]]
     first, second, score = _places(path, header, columns)
@@ -78,8 +92,6 @@ def read_scores(path, trials, columns=None):
             )
     of_distances = header[score] if _eval.names_distances(header[score]) else ""
     return _in_order(path, scores, trials), of_distances
-
-
 
 
 def _refuse_unread(path, header, score, row):

@@ -170,3 +170,25 @@ def test_the_terminal_says_what_headers_mean(tmp_path):
     assert f"auc = {100 * AUC:.2f} %" in shown.stdout
     assert "holds distances: their signs were turned" in shown.stdout
     assert "says what is an impostor comparison" in shown.stdout
+
+
+@pytest.mark.parametrize("kind", ["npz", "npy", "parquet"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_scores_in_other_forms_are_refused_with_what_to_do(tmp_path, kind, listed):
+    path = tmp_path / f"s.{kind}"
+    if kind == "npz":
+        np.savez(path, genuine=SCORES[:20], impostor=SCORES[20:])
+    elif kind == "npy":
+        np.save(path, SCORES)
+    else:
+        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pyarrow.table({"score": SCORES, "label": LABELS}), path)
+    (tmp_path / "pairs.csv").write_text("first,second,label\na,b,1\na,c,0\n")
+    with pytest.raises(facebench.Error, match=r"is a \S+ file\. Tables of scores are text"):
+        evaluated(path, **({"root": tmp_path} if listed else {}))
+
+
+def test_a_frame_of_scores_is_refused_with_what_to_do():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"frame\.to_csv"):
+        evaluated(pandas.DataFrame({"score": SCORES, "label": LABELS}))
