@@ -3,6 +3,7 @@
 #include "arrays.h"
 #include "common.h"
 #include "facebench/protocols/check_data.h"
+#include "facebench/protocols/compared_name.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/score_columns.h"
 #include "facebench/protocols/score_files.h"
@@ -136,6 +137,8 @@ void bind_evaluation(py::module_& m) {
         return py::make_tuple(found->first, found->second, found->score);
       },
       py::arg("header"));
+  m.def("names_distances", &names_distances, py::arg("name"));
+  m.def("compared_name", &compared_name, py::arg("name"));
 }
 
 void bind_synthetic_ijb(py::module_& m) {

@@ -1,6 +1,7 @@
 """Which columns of a table are an embedding, and which holds the names of its rows."""
 
 import re
+import shlex
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -19,6 +20,9 @@ _ROW_NUMBERS = re.compile(r"|unnamed: \d+|__index_level_\d+__|index|level_0|row_
 NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 # Of so many numbers or more one that is whole in every row, as labels and boxes are, stands out.
 _MANY = 8
+# For `apart`: as many rows, columns that are compared with, and columns that may stand beside.
+_FEW_ROWS, _NEXT, _MOST_APART = 12, 8, 6
+_LARGE, _LARGE_OF_ONE_SIGN = 20, 2
 
 
 class Table:
@@ -36,10 +40,12 @@ class Table:
 
 class Choice:
     """``name``: the place of the names, or None; ``values``: those of the numbers, or of one column
-    of lists; ``passed``: {place: why} of columns that are passed over."""
+    of lists; ``passed``: {place: why} of columns that are passed over; ``asked``: the caller named
+    them."""
 
-    def __init__(self, table, name, values, passed=None):
+    def __init__(self, table, name, values, passed=None, asked=False):
         self.table, self.name, self.values, self.passed = table, name, values, passed or {}
+        self.asked = asked
 
     def manifest(self, numbers):
         """What the embedding was read from, for its manifest."""
@@ -109,11 +115,60 @@ def check_numbers(choice, values):
         )
 
 
+def apart(values):
+    """(places, why) of the outermost columns that are no coordinates by their size: a quality, a
+    box, an age beside an embedding that has no headers, or in its array. ([], "") without such.
+
+    Of embeddings, pixels, histograms and principal components (the first of which is the largest)
+    none is more than 17 times as large as each of the next eight; a quality in 0..1 beside an
+    embedding of unit length is 5 to 15 times, and of one sign.
+    """
+    import numpy as np
+
+    rows, columns = values.shape
+    if rows < _FEW_ROWS or columns < 2 * _NEXT:
+        return [], ""
+    with np.errstate(all="ignore"):
+        size = np.sqrt(np.square(values, dtype=np.float64).mean(axis=0))
+    if not np.isfinite(size).all():
+        return [], ""
+    one_sign = (values > 0).all(axis=0) | (values < 0).all(axis=0)
+    for first in (False, True):
+        at = np.arange(columns)[:: 1 if first else -1]
+        for count in range(1, _MOST_APART + 1):
+            out, inner = at[:count], at[count:]
+            ratio = size[out].min() / max(size[inner[:_NEXT]].max(), 1e-300)
+            signed = one_sign[out].all() and one_sign[inner].mean() < 0.1
+            if ratio > _LARGE or (not first and signed and ratio > _LARGE_OF_ONE_SIGN):
+                why = f"{ratio:.3g} times as large as those beside"
+                return sorted(out.tolist()), why + (" and of one sign" if signed else "")
+    return [], ""
+
+
+def apart_sentence(where, values, choice=None):
+    """What `apart` found, and what to do, in a sentence; "" where it found nothing."""
+    out, why = apart(values)
+    if not out:
+        return ""
+    rest = [at for at in range(values.shape[1]) if at not in out]
+    if choice is None or len(choice.values) != values.shape[1]:
+        titles = [f"number {at + 1}" for at in out]
+        todo = f"If that is no coordinate, leave it out: values[:, {rest[0]}:{rest[-1] + 1}]"
+    else:
+        titles = [choice.table.title(choice.values[at]) for at in out]
+        todo = _advice(choice.table, choice.name, [[choice.values[at] for at in rest]])
+        todo = f"If that is no coordinate: {todo[0].lower()}{todo[1:]}"
+    return (
+        f"{where}: {_some(titles)} ({values.shape[1]} numbers a row) "
+        f"{'is' if len(out) == 1 else 'are'} {why}, as a quality, a box or an age is, and counts "
+        f"as part of the embedding. {todo}."
+    )
+
+
 def _asked(table, asked, named):
-    if table.headers is None:
-        raise Error(f"{table.where}: has no headers, which columns could name")
+    headers = _headers(table)
     places = defaultdict(list)
-    for at, header in enumerate(table.headers):
+    for at, header in enumerate(headers):
         places[header].append(at)
     wanted = [at for item in asked for at in _places(table, places, item)]
     name, values = (None, wanted) if named else (wanted[0], wanted[1:])
@@ -126,11 +181,18 @@ def _asked(table, asked, named):
             table.kinds[at] == "lists" and len(values) > 1
         ):
             raise Error(f"{table.where}: {table.title(at)} is a column of {table.kinds[at]}")
-    return Choice(table, name, values)
+    return Choice(table, name, values, asked=True)
+
+
+def _headers(table):
+    """Of a table without any the numbers of its columns, from 1 on."""
+    if table.headers is not None:
+        return table.headers
+    return [str(at + 1) for at in range(len(table.kinds))]
 
 
 def _places(table, places, item):
-    """Where a header is, or all of "e0..e15"."""
+    """Where a header is, or all of "e0..e15": by their numbers, or else as they stand."""
     first, dots, last = item.partition("..")
     if item not in places and dots:
         begin, end = NUMBERED.fullmatch(first), NUMBERED.fullmatch(last)
@@ -138,9 +200,11 @@ def _places(table, places, item):
             numbers = range(int(begin[2]), int(end[2]) + 1)
             items = [f"{begin[1]}{n:0{len(begin[2])}d}" for n in numbers]
             return [at for one in items for at in _places(table, places, one)]
+        if len(places.get(first, [])) == 1 and len(places.get(last, [])) == 1:
+            return list(range(places[first][0], places[last][0] + 1))
     found = places.get(item, [])
     if len(found) != 1:
-        has = _some([repr(brief(h)) for h in table.headers])
+        has = _some([repr(brief(h)) for h in _headers(table)])
         raise Error(
             f"{table.where}: has {'no' if not found else 'several'} columns '{brief(item)}'; "
             f"it has {has}"
@@ -154,6 +218,9 @@ def _without_headers(table):
     passed = {}
     if name == 1 and table.kinds[0] == "numbers" and _are_row_numbers(table.column(0)):
         passed = {0: "row numbers"}
+    last = len(table.kinds) - 1
+    if table.kinds[last] == "numbers" and _are_blank(table.column(last)):
+        passed[last] = "empty"  # what a comma at the end of each line leaves
     values = [at for at in range(len(table.kinds)) if at != name and at not in passed]
     odd = [at for at in values if at < name or table.kinds[at] not in ("numbers", "lists")]
     lists = [at for at in values if table.kinds[at] == "lists"]
@@ -161,7 +228,8 @@ def _without_headers(table):
         said = _some([table.title(at) for at in odd or lists]) if values else "a column of names"
         raise Error(
             f"{table.where}: without a line of headers the names and then the numbers of the "
-            f"embedding are expected, and there is {said}. Give it headers: name,e0,e1,..."
+            f"embedding are expected, and there is {said}. Give it headers (name,e0,e1,...), or "
+            "say which are read by their numbers: --columns 1,2..129 (in Python columns=)"
         )
     return Choice(table, name, values, passed)
 
@@ -174,6 +242,10 @@ def _are_row_numbers(values):
     return bool(whole) and len(np.unique(values)) == len(values)
 
 
+def _are_blank(values):
+    return all(isinstance(v, str) and not v.strip() for v in values)
+
+
 def _not_data(table):
     """{place: why} of row numbers, and of what a comma at the end of each line leaves."""
     passed = {}
@@ -183,7 +255,7 @@ def _not_data(table):
         values = table.column(at)
         if _are_row_numbers(values):
             passed[at] = "row numbers"
-        elif not header and all(isinstance(v, str) and not v.strip() for v in values):
+        elif not header and _are_blank(values):
             passed[at] = "empty"
     return passed
 
@@ -261,25 +333,40 @@ def _some(titles):
 
 
 def _advice(table, name, found):
-    """How the columns are named, with those that are most likely meant."""
-    headers = table.headers
-    if headers is None:
-        return "Take them out, or give the columns headers: name,e0,e1,..."
+    """How the columns are named, with those that are most likely meant, to be pasted."""
+    headers = _headers(table)
     likely = [one for one in found if 2 * len(one) > len(found[0])]
     first = headers[name] if name is not None else "NAME"
-    ranges = [",".join([first, *_items(headers, places)]) for places in likely[:2]]
-    return f"Say which are read: --columns {' or '.join(map(brief, ranges))} (in Python columns=)"
+    ranges = [shlex.quote(",".join([first, *_items(headers, places)])) for places in likely[:2]]
+    return f"Say which are read: --columns {' or '.join(ranges)} (in Python columns=)"
 
 
 def _items(headers, places):
-    """The headers, runs of numbered ones as "e0..e15"."""
-    runs = []
+    """The headers; runs that are numbered, or stand side by side, as "e0..e15"."""
+    runs = []  # [places, whether they are numbered in turn, whether they stand side by side]
     for at in places:
-        found = NUMBERED.fullmatch(headers[at])
-        prefix, number = (found[1], int(found[2])) if found else (None, None)
-        if found and runs and runs[-1][2:] == (prefix, number - 1):
-            runs[-1] = (runs[-1][0], headers[at], prefix, number)
-        else:
-            runs.append((headers[at], headers[at], prefix, number))
-    items = [first if first == last else f"{first}..{last}" for first, last, _, _ in runs]
-    return items if len(items) <= 6 else [*items[:5], "..."]
+        if runs:
+            run, counted, beside = runs[-1]
+            counted = counted and _follows(headers[run[-1]], headers[at])
+            # What looks numbered is read by its numbers.
+            beside = beside and at == run[-1] + 1 and not _of_family(headers[run[0]], headers[at])
+            if counted or beside:
+                runs[-1] = [[*run, at], counted, beside]
+                continue
+        runs.append([[at], True, True])
+    items = []
+    for run, counted, _ in runs:
+        short = len(run) < (2 if counted else 4)
+        names = [headers[at] for at in run]
+        items += names if short else [f"{names[0]}..{names[-1]}"]
+    return items
+
+
+def _of_family(one, other):
+    found = NUMBERED.fullmatch(one), NUMBERED.fullmatch(other)
+    return all(found) and found[0][1] == found[1][1]
+
+
+def _follows(one, other):
+    before, after = NUMBERED.fullmatch(one), NUMBERED.fullmatch(other)
+    return _of_family(one, other) and int(after[2]) == int(before[2]) + 1

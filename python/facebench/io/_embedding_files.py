@@ -2,6 +2,7 @@
 
 import math
 import os
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -10,7 +11,7 @@ from facebench import _eval
 from facebench.core._arguments import brief
 from facebench.core._files import open_file, read_text
 from facebench.io import _embedding_tables as tables
-from facebench.io._embedding_columns import NAMES, VALUES
+from facebench.io._embedding_columns import NAMES, VALUES, apart_sentence
 
 Error = _eval.Error
 EmbeddingSet = _eval.EmbeddingSet
@@ -117,6 +118,10 @@ def make(values, names, status=None, where="embeddings", manifest=None):
                 f"{where}: row {row} ({brief(_text(names[row]))}) holds {number:.3g}, which "
                 "float32 does not hold. Bring the embeddings to another scale"
             )
+    if manifest is None and (said := apart_sentence(where, values)):
+        manifest = {"apart": said}
+    if said := (manifest or {}).get("apart"):
+        warnings.warn(said, stacklevel=3)
     return EmbeddingSet(kept, [_text(n) for n in names], status, manifest)
 
 

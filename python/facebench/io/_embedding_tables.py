@@ -41,9 +41,10 @@ def read_csv(where, asked, named):
     if headers is not None:
         kinds = _numbers_of_families(headers, kinds)
     if len(kinds) == 1:
-        raise Error(f"{where}: holds {len(rows) - begin} names, but no numbers")
-    if "numbers" not in kinds and "lists" not in kinds:
-        raise Error(_not_a_number(where, lines[begin], separator, rows[begin]))
+        raise Error(
+            f"{where}: holds {len(rows) - begin} names, but no numbers. Columns are separated by "
+            "commas, semicolons or tabs"
+        )
 
     def column(at):
         """Its cells; their numbers where all are."""
@@ -54,6 +55,8 @@ def read_csv(where, asked, named):
             return cells
 
     table = columns_of.Table(where, headers, kinds, column)
+    if "numbers" not in kinds and "lists" not in kinds:
+        raise Error(_not_a_number(table, lines[begin], rows[begin], range(1, len(kinds))))
     choice = columns_of.choose(table, asked, named)
     lists = kinds[choice.values[0]] == "lists"
     cells_of = operator.itemgetter(*choice.values)
@@ -65,7 +68,7 @@ def read_csv(where, asked, named):
                 cells = _list_cells(cells)
             values.append([number(cell) for cell in ([cells] if isinstance(cells, str) else cells)])
         except ValueError:
-            raise Error(_not_a_number(where, line, separator, row)) from None
+            raise Error(_not_a_number(table, line, row, choice.values)) from None
         if len(values[-1]) != len(values[0]):
             raise Error(
                 f"{where}:{line}: a list of {len(values[-1])} numbers, {len(values[0])} before"
@@ -74,12 +77,23 @@ def read_csv(where, asked, named):
     return _checked(choice, np.array(values, np.float64), names)
 
 
-def _not_a_number(where, line, separator, row):
-    comma = separator == ";" and any("," in cell for cell in row)
-    return (
-        f"{where}:{line}: a value is not a number. A name and the numbers of its embedding are "
-        f"expected{'; write 0.5 for 0,5' if comma else ''}"
-    )
+def _not_a_number(table, line, row, places):
+    """The message for the first cell there that is no number, with what to do."""
+    if table.headers is not None and [c.strip() for c in row] == [h.strip() for h in table.headers]:
+        return (
+            f"{table.where}:{line}: the line of headers is there once more. Take it out: tables "
+            "that were put one behind the other have one each"
+        )
+    at = next((at for at in places if not is_number(row[at])), places[0])
+    cell, title = row[at].strip(), table.title(at)
+    said = f"{brief(cell)!r} in {title}" if cell else f"the cell of {title} is empty"
+    if "," in cell and is_number(cell.replace(",", "")):
+        todo = "write 0.5 for 0,5, and 1234 for 1,234"
+    elif cell.endswith("%"):
+        todo = "write it without the sign"
+    else:
+        todo = "a name and the numbers of its embedding are expected"
+    return f"{table.where}:{line}: a value is not a number ({said}); {todo}"
 
 
 def _numbers_of_families(headers, kinds):
@@ -94,7 +108,11 @@ def _numbers_of_families(headers, kinds):
 
 def _checked(choice, values, names):
     columns_of.check_numbers(choice, values)
-    return values, names, choice.manifest(values.shape[1])
+    manifest = choice.manifest(values.shape[1])
+    said = "" if choice.asked else columns_of.apart_sentence(choice.table.where, values, choice)
+    if said:
+        manifest["apart"] = said
+    return values, names, manifest
 
 
 def _is_header(row):

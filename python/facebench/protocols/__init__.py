@@ -158,13 +158,16 @@ def find_images(protocol, trials, root=None, images=None):
 
 
 def _scored_list(spec, files, form, columns, strict, distance):
-    """The comparisons and scores of files that say which scores are genuine."""
+    """The comparisons and scores of files that say which scores are genuine; and whether these are
+    distances whose signs are still to be turned."""
+    for file in files:
+        _pairs.refuse_binary(file)
     trials, scores, turned = _eval.read_scored_list(files, form or "", columns or [])
-    if turned and distance:
+    if turned and distance and files[0].endswith((".mtx", ".MTX")):
         raise ValueError(f"{files[0]} says itself that it holds distances: leave distance out")
     if of_kind(strict, bool, "strict"):
         _eval.refuse_blemishes(trials, spec.id)
-    return trials, scores
+    return trials, scores, distance and not turned
 
 
 def _turned(distances):
@@ -350,7 +353,12 @@ def evaluate(
         saved = {"out": out, "overwrite": overwrite, "command": command, "progress": progress}
         with _shards.files_of(workers, out, shards, **asked) as shard_files:
             return evaluate(**asked, **saved, shard_files=shard_files)
-    spec = _spec(protocol)
+    if is_frame(scores):
+        raise ValueError(
+            "scores: a frame is not read. Write it as a table (frame.to_csv(FILE, index=False)) "
+            "and give the path, or give its column of scores as an array with root= or lists="
+        )
+    spec, of_distances = _spec(protocol), ""
     files = _pairs.score_files(scores)
     listed = not (root is None and lists is None and trials is None)
     if listed and (form is not None or len(files) > 1):
@@ -362,7 +370,8 @@ def evaluate(
             raise ValueError(
                 "exclude: people that are left out go with the lists of a protocol (root)"
             )
-        trials, scores = _scored_list(spec, files, form, columns, options.strict, distance)
+        how = (form, columns, options.strict, distance)
+        trials, scores, distance = _scored_list(spec, files, *how)
     elif trials is None:
         if not listed:
             raise ValueError("give root= (the data set) or lists= (the folder of its lists)")
@@ -388,14 +397,17 @@ def evaluate(
     else:
         file = files[0] if files and listed else None
         if file is not None:
-            scores = _pairs.read_scores(file, trials, columns)
-        if distance:
+            scores, of_distances = _pairs.read_scores(file, trials, columns)
+        if distance or of_distances:
             scores = _turned(scores)
         sample_status = [] if status is None else _sample_status(status)
         raw = _eval.evaluate_scores(spec, trials, scores, sample_status, options, threads, progress)
         role = "scores"
     if distance:
         raw.add_note("The scores given are distances: their signs were turned.")
+    elif of_distances:
+        said = f"By its header column '{of_distances}' holds distances: their signs were turned."
+        raw.add_note(said)
     if file is not None:
         raw.add_input(role, file)
     result = Result(raw, path_text(root, "root"), threads)

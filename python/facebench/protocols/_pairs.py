@@ -6,7 +6,7 @@ import os
 
 from facebench import _eval
 from facebench.core._arguments import brief
-from facebench.core._files import read_text
+from facebench.core._files import open_file, read_text
 from facebench.io import _text_tables
 
 Error = _eval.Error
@@ -18,6 +18,19 @@ def score_files(scores) -> list[str]:
     if entries and all(isinstance(one, (str, os.PathLike)) for one in entries):
         return [os.fspath(one) for one in entries]
     return []
+
+
+def refuse_binary(path) -> None:
+    """facebench.Error for a file of numbers in a form that scores are not read from."""
+    with open_file(path) as file:
+        first = file.read(6)
+    kinds = {b"PAR1": "Parquet", b"PK\x03\x04": ".npz", b"\x93NUMPY": ".npy"}
+    for start, kind in kinds.items():
+        if first.startswith(start):
+            raise Error(
+                f"{path}: is a {kind} file. Tables of scores are text (in pandas: "
+                "frame.to_csv(FILE, index=False)), or HDF5 with two vectors, genuine and impostor"
+            )
 
 
 def unit_names(trials) -> list[str]:
@@ -48,24 +61,26 @@ def write(trials, out, where="protocol") -> int:
 
 
 def read_scores(path, trials, columns=None):
-    """The scores of a CSV file in the order of the lists.
+    """The scores of a CSV file in the order of the lists, and the header of their column where it
+    says that they are distances, else "".
 
     With columns of names (first, second; or ``columns``, the headers of both names and the score)
     the rows may stand in any order and repeat; without them they are in the order of the lists.
     facebench.Error names a pair that has no score, or two different ones, with its lines.
     """
     path = os.fspath(path)
+    refuse_binary(path)
     table = _text_tables.rows(path, read_text(path))
     header = [cell.strip() for cell in next(table, (0, []))[1]]
     first, second, score = _places(path, header, columns)
     if first is None:
         if score is None or len(header) > 1:
             _refuse_unread(path, header, score, next(table, (0, []))[1])
-        return _eval.read_scores_csv(path, trials)
+        return _eval.read_scores_csv(path, trials), ""
     scores = {}
     for line, row in table:
         try:
-            pair = _compared(row[first]), _compared(row[second])
+            pair = _eval.compared_name(row[first]), _eval.compared_name(row[second])
             value = _text_tables.number(row[score])
         except (IndexError, ValueError):
             raise Error(f"{path}:{line}: two names and a number are expected") from None
@@ -75,12 +90,8 @@ def read_scores(path, trials, columns=None):
                 f"{path}:{line}: {brief(pair[0])} with {brief(pair[1])} has another score "
                 f"than in line {known[1]}"
             )
-    return _in_order(path, scores, trials)
-
-
-def _compared(name):
-    """As the names of embeddings are compared with those of lists."""
-    return _eval.nfc(name).replace("\\", "/")
+    of_distances = header[score] if _eval.names_distances(header[score]) else ""
+    return _in_order(path, scores, trials), of_distances
 
 
 def _refuse_unread(path, header, score, row):
@@ -114,7 +125,7 @@ def _places(path, header, columns):
 def _in_order(path, scores_of_pairs, trials):
     scores, missing = [], {}
     for _, a, b in listed(trials, str(path)):
-        one, other = _compared(a), _compared(b)
+        one, other = _eval.compared_name(a), _eval.compared_name(b)
         value = scores_of_pairs.get((one, other)) or scores_of_pairs.get((other, one))
         if value is None:
             missing.setdefault((a, b))

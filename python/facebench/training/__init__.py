@@ -348,8 +348,9 @@ def train(
     Returns a dict: model (path), iterations, epochs, classes, images, excluded (images), loss,
     accuracy, best_score, best_epoch, stopped_early, images_per_second, notes.
 
-    ``notes``: what is odd, a sentence each; each is also a UserWarning, before the first step or,
-    where nothing was learned, at the end. ValueError before the first step where the training
+    ``notes``: what is odd, a sentence each; each is also a UserWarning, before the first step,
+    where the first steps leave the weights as they are, or, where nothing was learned, at the end.
+    ValueError before the first step where the training
     cannot learn: batch norm left with one number a channel, a triplet loss without triplets.
     """
     if isinstance(recipe, (str, os.PathLike)):

@@ -301,3 +301,139 @@ def test_the_terminal_and_the_manifest_say_what_was_read(pairs, tmp_path):
     assert said in content["notes"]
     assert content["embeddings"]["manifest"]["table"]["columns"] == "e0 to e8"
     assert facebench.verify(out).same
+
+
+def unit_rows(rows=24, dim=32, seed=8):
+    values = np.random.default_rng(seed).normal(size=(rows, dim))
+    return values / np.linalg.norm(values, axis=1, keepdims=True)
+
+
+# What stands beside, and whether it is told where it is the first of the columns, too.
+BESIDE = {
+    "quality": (lambda rng, n: rng.uniform(0.4, 1, (n, 1)), False),
+    "box": (lambda rng, n: rng.uniform(0.3, 0.9, (n, 4)), False),
+    "age": (lambda rng, n: rng.uniform(20, 60, (n, 1)), True),
+    "yaw": (lambda rng, n: rng.uniform(-40, 40, (n, 1)), True),
+    "time": (lambda rng, n: 1.6e9 + rng.uniform(0, 1e6, (n, 1)), True),
+}
+
+
+@pytest.mark.parametrize("what", BESIDE)
+@pytest.mark.parametrize("front", [False, True])
+@pytest.mark.parametrize("kind", ["csv", "npz", "npy", "array"])
+def test_fractions_beside_an_embedding_without_headers_are_told(what, front, kind, tmp_path):
+    values = unit_rows()
+    make, also_in_front = BESIDE[what]
+    if front and not also_in_front:
+        return
+    beside = make(np.random.default_rng(1), len(values))
+    table = np.hstack([beside, values] if front else [values, beside])
+    names = [f"p{k // 4}/{k}.jpg" for k in range(len(values))]
+    path = tmp_path / f"e.{kind}"
+    if kind == "csv":
+        rows = [",".join([n, *map(repr, r)]) for n, r in zip(names, table.tolist(), strict=True)]
+        path.write_text("\n".join(rows) + "\n")
+    elif kind == "npz":
+        np.savez(path, embeddings=table, names=names)
+    elif kind == "npy":
+        np.save(path, table)
+    given = (table, names) if kind == "array" else (path, names if kind == "npy" else None)
+    read = io._embedding_files.make if kind == "array" else io.read_embeddings
+    with pytest.warns(UserWarning, match="counts as part of the embedding") as caught:
+        found = read(*given)
+    (said,) = [str(w.message) for w in caught]
+    assert found.manifest["apart"] == said
+    width = beside.shape[1]
+    if kind == "csv":
+        columns = f"{2 + width * front}..{33 + width * front}"
+        assert f"--columns 1,{columns} " in said
+        # As it was said it can be pasted, and says what is meant.
+        chosen = io.read_embeddings(path, columns=["1", columns])
+        np.testing.assert_array_equal(chosen.values, values.astype(np.float32))
+    else:
+        assert f"values[:, {width * front}:{32 + width * front}]" in said
+
+
+def photographs(count=40, size=16, seed=3):
+    """Blocks with noise: neighbouring pixels are alike, as in photographs."""
+    rng = np.random.default_rng(seed)
+    blocks = np.kron(rng.uniform(0, 255, (count, 4, 4)), np.ones((size // 4, size // 4)))
+    return (blocks + rng.normal(0, 8, blocks.shape)).clip(0, 255).reshape(count, -1)
+
+
+def principal(values):
+    centred = values - values.mean(0)
+    left, size, _ = np.linalg.svd(centred, full_matrices=False)
+    return left * size
+
+
+SOUND = {
+    "unit": lambda: unit_rows(60, 128),
+    "normal": lambda: np.random.default_rng(0).normal(size=(60, 512)),
+    "relu": lambda: np.maximum(np.random.default_rng(0).normal(size=(60, 256)), 0),
+    "positive": lambda: np.random.default_rng(0).uniform(0, 1, (60, 64)),
+    "pixels": photographs,
+    "pca": lambda: principal(photographs())[:, :32],
+    "pca, all": lambda: principal(photographs()),
+    "uncentred svd": lambda: (lambda u, s, _: u * s)(
+        *np.linalg.svd(photographs(), full_matrices=False)
+    )[:, :32],
+    "histogram": lambda: np.stack([np.histogram(p, 32, (0, 255))[0] / 256 for p in photographs()]),
+    "means apart": lambda: unit_rows(60, 128) * 0.3 + np.random.default_rng(1).normal(0, 0.1, 128),
+    "few rows": lambda: np.hstack([unit_rows(5), np.full((5, 1), 0.9)]),
+}
+
+
+@pytest.mark.parametrize("what", SOUND)
+def test_sound_embeddings_are_told_nothing(what, tmp_path):
+    values = SOUND[what]()
+    np.savez(tmp_path / "e.npz", embeddings=values, names=[str(k) for k in range(len(values))])
+    assert io.read_embeddings(tmp_path / "e.npz").values.shape == values.shape
+
+
+def test_many_columns_without_numbers_are_advised_as_can_be_pasted(tmp_path):
+    columns = {c: VALUES[:, k % DIM] for k, c in enumerate("abcdefghijklmnopqrst")}
+    with pytest.raises(facebench.Error, match=r"--columns name,a\.\.t \("):
+        read_csv(tmp_path, {"name": NAMES, **columns})
+    found = read_csv(tmp_path, {"name": NAMES, **columns}, columns=["name", "a..t"])
+    assert found.values.shape == (ROWS, 20)
+    named = {f"dim {c}": v for c, v in columns.items()}
+    with pytest.raises(facebench.Error, match=r"--columns 'name,dim a\.\.dim t' \("):
+        read_csv(tmp_path, {"name": NAMES, **named})
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("0,5", r"'0,5' in e2\); write 0\.5 for 0,5"),
+        ("1,234.5", r"'1,234\.5' in e2\); write 0\.5 for 0,5, and 1234"),
+        ("12%", r"'12%' in e2\); write it without the sign"),
+        ("", r"the cell of e2 is empty"),
+        ("NA", r"'NA' in e2"),
+    ],
+)
+def test_a_cell_that_is_no_number_is_named(cell, says, tmp_path):
+    table = {"name": NAMES, **{k: list(v) for k, v in EMBEDDING.items()}}
+    table["e2"][3] = cell
+    path = write_csv_of_objects(tmp_path / "e.csv", table)
+    with pytest.raises(facebench.Error, match=rf"e\.csv:5: a value is not a number \({says}"):
+        io.read_embeddings(path)
+
+
+def write_csv_of_objects(path, columns):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
+    return path
+
+
+def test_headers_that_come_twice_are_named(tmp_path):
+    path = write_csv(tmp_path / "e.csv", {"name": NAMES, **EMBEDDING})
+    path.write_text(path.read_text() + path.read_text())
+    with pytest.raises(facebench.Error, match=r"e\.csv:14: the line of headers is there once more"):
+        io.read_embeddings(path)
+
+
+def test_a_comma_at_the_end_of_each_line_without_headers(tmp_path):
+    rows = [",".join([n, *map(str, v)]) + ",\n" for n, v in zip(NAMES, VALUES, strict=True)]
+    (tmp_path / "e.csv").write_text("".join(rows))
+    is_the_embedding(io.read_embeddings(tmp_path / "e.csv"))

@@ -232,3 +232,47 @@ def test_the_command_line_asks_for_it(plain, tmp_path):
     assert [f["status"] for f in content["tracks"]["pairs"]["failed"]] == ["missing", "missing"]
     assert "allow_missing" not in content["options"]  # the status of the samples says it
     assert facebench.verify(tmp_path / "run").same
+
+
+UNSEEN = {
+    "./ in front": "./{}",
+    "././/": ".//./{}",
+    "backslashes": None,
+    "a byte order mark": "\ufeff{}",
+    "a zero-width space": "{}\u200b",
+    "a word joiner": "\u2060{}",
+    "a soft hyphen": "{}\u00ad",
+    "a mark of direction": "\u200e{}",
+    "blanks around": "  {} ",
+    "a no-break space behind": "{}\u00a0",
+}
+
+
+@pytest.mark.parametrize("form", UNSEEN.values(), ids=UNSEEN)
+def test_names_that_look_the_same_are_the_same(root, tmp_path, form):
+    changed = [n.replace("/", "\\") if form is None else form.format(n) for n in NAMES]
+    expected = auc_of(VALUES, NAMES)
+    assert evaluated(root, changed).auc.value == pytest.approx(expected, abs=1e-6)
+    # The same in a table of scores beside the lists.
+    unit = VALUES / np.linalg.norm(VALUES, axis=1, keepdims=True)
+    with open(tmp_path / "scores.csv", "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(("first", "second", "score"))
+        for a in range(len(NAMES)):
+            for b in range(a):
+                out.writerow((changed[a], changed[b], float(unit[a] @ unit[b])))
+    scored = facebench.evaluate("pairs", scores=tmp_path / "scores.csv", root=root, interval="none")
+    assert scored.auc.value == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_no_break_space_within_a_name_is_a_space(tmp_path):
+    names = [n.replace("/", " x/") for n in NAMES]
+    write_pairs(tmp_path, names)
+    result = evaluated(tmp_path, [n.replace(" ", "\u00a0") for n in names])
+    assert result.auc.value == pytest.approx(auc_of(VALUES, NAMES), abs=1e-6)
+
+
+def test_two_names_that_look_the_same_are_refused(root):
+    names, values = [*NAMES, "./" + NAMES[0]], np.concatenate([VALUES, VALUES[:1]])
+    with pytest.raises(facebench.Error, match=r"is ambiguous: rows 0 .* and 21 "):
+        evaluated(root, names, values)

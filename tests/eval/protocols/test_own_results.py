@@ -119,7 +119,10 @@ def test_scores_by_names_in_any_order_and_as_distances(tmp_path, root):
     for row in rows:
         row["score"] = 1 - row["score"]
     away = write("d.csv", rows, ["first", "second", "distance"])
-    wrong = facebench.evaluate("lfw", scores=away, root=root, interval="none")
+    by_header = facebench.evaluate("lfw", scores=away, root=root, interval="none")
+    assert by_header.auc.value == 1 and "By its header" in by_header.notes[-1]
+    unsaid = write("u.csv", rows, ["first", "second", "score"])
+    wrong = facebench.evaluate("lfw", scores=unsaid, root=root, interval="none")
     assert wrong.auc.value == 0 and "--distance" in wrong.warnings[0]
     right = facebench.evaluate("lfw", scores=away, root=root, interval="none", distance=True)
     assert right.auc.value == 1 and not right.warnings and "distances" in right.notes[-1]

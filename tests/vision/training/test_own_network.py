@@ -56,6 +56,7 @@ def without_dropout():
     return module
 
 
+@pytest.mark.filterwarnings("ignore:training.epochs = 2 has no effect")
 def test_three_steps_are_those_of_a_loop_in_pytorch(tmp_path):
     """Of the whole set at once, so that the order of images does not matter. The first values of
     the loss, and the images as numbers, are the library's; all else is written down here."""
@@ -119,6 +120,7 @@ def test_it_is_resumed_to_the_bit_with_its_dropout(ema, tmp_path):
     assert said["python"].endswith("Tiny")
 
 
+@pytest.mark.filterwarnings("ignore:training.ema = ")
 def test_the_average_of_the_weights_is_judged_and_training_goes_on_without_it(tmp_path):
     """What is judged is not what is trained: with a decay of almost 1 it stays the first step's."""
     seen, steps = [], []

@@ -276,7 +276,12 @@ def one_step(name, folder):
 
 
 # A schedule of thousands of steps is said not to fit.
-@pytest.mark.filterwarnings("ignore:the rate would fall", "ignore:sphereface. lambda")
+@pytest.mark.filterwarnings(
+    "ignore:the rate would fall",
+    "ignore:sphereface. lambda",
+    "ignore:training.batch_norm_decay = ",
+    "ignore:augmentation.side = .* has no effect",
+)
 @pytest.mark.parametrize(
     "name",
     [
@@ -288,6 +293,7 @@ def test_one_step(name, tmp_path):
     one_step(name, tmp_path / "run")
 
 
+@pytest.mark.filterwarnings("ignore:augmentation.side = .* has no effect")
 def test_one_step_of_a_flavour_each(tmp_path):
     """The pre-processing of the heavy ones, with a network that is none."""
     for name in ("vgg16.pytorch", "vgg16.tensorflow", "inception_v3.tensorflow", "vgg16.caffe"):

@@ -373,6 +373,7 @@ def test_progress_and_validation_score(tmp_path):
     assert manifest["content"]["result"]["iterations"] == 12
 
 
+@pytest.mark.filterwarnings("ignore:16 images are of two", "ignore:all images of the last batch")
 def test_a_model_that_was_kept_after_its_epoch_is_refused(tmp_path):
     """It and its parts belong to the training; they were read from memory that was given back."""
     kept = []

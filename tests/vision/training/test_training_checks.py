@@ -1,38 +1,14 @@
 """Trainings that cannot learn are refused before the first step; what is odd is said."""
 
-import json
 import math
-import warnings
 
 import facebench
 import numpy as np
 import pytest
 import torch
 from facebench import losses, training
+from small_trainings import faces, run
 from torch.nn import functional as F
-
-RNG = np.random.default_rng(7)
-
-
-def faces(people=4, images=3, size=16):
-    """Blocks of a colour of each person's own, with noise."""
-    labels = np.repeat(np.arange(people), images)
-    colours = RNG.integers(40, 215, (people, 4, 4, 3))
-    base = np.kron(colours[labels], np.ones((1, size // 4, size // 4, 1)))
-    noise = RNG.integers(-20, 20, base.shape)
-    return (base + noise).clip(0, 255).astype(np.uint8), labels.tolist()
-
-
-def run(out, data, name="small4_quick.softmax", **options):
-    """The result, and the warnings."""
-    recipe = training.load_recipe(name, **options)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = facebench.train(recipe, data, out, progress=False, threads=1)
-    told = [str(w.message) for w in caught]
-    assert result["notes"] == told
-    assert json.loads((out / "run.json").read_text())["content"].get("notes", []) == told
-    return result, told
 
 
 def semi_hard_of_tensorflow_addons(labels, embeddings, margin):
@@ -188,9 +164,11 @@ def test_a_training_that_learned_nothing_says_so(tmp_path):
     images, labels = faces()
     _, told = run(tmp_path / "r", (images[:1].repeat(12, 0), labels), iterations=24, batch=4,
                   lr=0.001)  # fmt: skip
-    assert len(told) == 1
-    assert told[0].startswith("nothing was learned: the loss began at")
-    assert f"(guessing gives {math.log(4):.4g})" in told[0]
+    shared, collapsed, nothing = told
+    assert shared.startswith("12 images are of two people at once")
+    assert collapsed.startswith("all images of the last batch have the same embedding")
+    assert nothing.startswith("nothing was learned: the loss began at")
+    assert f"(guessing gives {math.log(4):.4g})" in nothing
 
 
 def test_a_loss_of_zero_throughout_is_said(tmp_path):

@@ -64,6 +64,7 @@ def test_corrected_running_statistics_are_caffes(dtype, tmp_path):
     assert min(distances(lambda b: caffe_statistics(b, 0.9))) > 100 * tolerance
 
 
+@pytest.mark.filterwarnings("ignore:training.batch_norm_decay = ")
 def test_moving_running_statistics_have_the_decay_that_is_asked_for(tmp_path):
     """All images in each batch, nothing learned: mean (1 - d^t) m, variance d^t + (1 - d^t) v."""
     images, labels = pictures(6), [0, 1] * 3
@@ -115,6 +116,7 @@ def sphereface_recipe(**more):
     )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:each of the 4 people has one image")
 def test_a_training_by_caffes_rules(tmp_path):
     """Three steps of SphereFace-10 while the rate falls, against Caffe's update written out
     (sgd_solver.cpp) with the lr_mult and decay_mult of wy1iu/sphereface's prototxt."""

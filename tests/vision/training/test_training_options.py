@@ -50,6 +50,7 @@ def same(a, b, tolerance):
     return all(torch.allclose(a[k], b[k], rtol=tolerance, atol=tolerance) for k in b)
 
 
+@pytest.mark.filterwarnings("ignore:each of the . people has one image")
 @pytest.mark.parametrize(
     ("name", "size", "heads", "weight", "asked"),
     [("googlenet", 32, 2, 0.3, None), ("googlenet_bvlc", 80, 2, 0.7, 0.7)],
@@ -113,6 +114,7 @@ def test_inception_v3_trains_with_its_auxiliary_head(tmp_path):
         assert (state[f"momentum.{name}"] - expected).norm() < 0.02 * expected.norm(), name
 
 
+@pytest.mark.filterwarnings("ignore:each of the . people has one image")
 def test_without_weight_there_are_no_auxiliary_heads(tmp_path):
     recipe = training.load_recipe("small4.softmax", network="googlenet", auxiliary=1, aux_weight=0)
     _, (state,) = whole_batch(recipe, pictures(4, size=32), tmp_path / "run", 1)
@@ -204,6 +206,7 @@ def test_clipping_equals_torchs(tmp_path):
     assert same(state, expected, 1e-5)  # torch divides by the norm plus 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:training.ema = 0.8")
 def test_average_of_weights_equals_torchs(tmp_path):
     recipe = training.load_recipe("small4.softmax", embedding=8, ema=0.8)
     judged = []

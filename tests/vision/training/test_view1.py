@@ -17,6 +17,14 @@ def faces(tmp_path_factory):
     return view1.make(tmp_path_factory.mktemp("view1"))
 
 
+# The share of training images that are told rightly, of 629 people. SphereFace's depends on the
+# seed: over twelve (0 to 11) it is .654 to .843, .781 in the mean with a deviation of .048, and
+# .775 with AVX2 where AVX-512 gives .776 for the first; four deviations below the mean. What counts
+# in a test of faces, the three numbers below, is far from its bounds with each: AUC .926 to .942,
+# EER .134 to .154, accuracy .842 to .866.
+LEAST = {"sphereface": 0.59}
+
+
 # All five take about twenty seconds of one thread each; one of them goes with every run.
 @pytest.mark.parametrize(
     "loss",
@@ -34,7 +42,7 @@ def test_learns(loss, faces, tmp_path):
     )
     assert (result["classes"], result["images"]) == (629, 5561)
     # Of the true class without margin; chance is 1 in 629.
-    assert result["accuracy"] >= 0.80
+    assert result["accuracy"] >= LEAST.get(loss, 0.80)
     trained = view1.measure(faces, embedding.load_model(result["model"]))
     fresh = embedding.make_model("small4", channel_multiplier=0.5, flip="sum", seed=1)
     untrained = view1.measure(faces, fresh)

@@ -4,10 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
+#include "facebench/protocols/compared_name.h"
 #include "facebench/protocols/internal/score_lists.h"
 #include "facebench/protocols/readers/class_words.h"
 #include "facebench/protocols/readers/pair_collector.h"
@@ -21,6 +25,11 @@ constexpr const char* kLabels =
 
 using Columns = std::vector<std::size_t>;
 
+// Without the blanks around it, as behind "a, b".
+std::string_view cell(const CsvTable& table, std::size_t row, std::size_t column) {
+  return trim(table.cell(row, column));
+}
+
 // What the columns of a table hold.
 struct Contents {
   Columns labels, scores, others;  // those that can be labels; numbers that cannot; the rest
@@ -32,10 +41,10 @@ Contents contents_of(const CsvTable& table, std::size_t begin) {
   for (std::size_t column = 0; column < table.columns().size(); ++column) {
     bool labels = true, numbers = true, fractions = false;
     for (std::size_t row = begin; row < table.rows() && (labels || numbers); ++row) {
-      const std::string& cell = table.cell(row, column);
-      labels = labels && class_of_label(cell).has_value();
-      numbers = numbers && number_of(cell).has_value();
-      fractions = fractions || cell.find_first_of(".eE") != std::string::npos;
+      const std::string_view text = cell(table, row, column);
+      labels = labels && class_of_label(text).has_value();
+      numbers = numbers && number_of(text).has_value();
+      fractions = fractions || text.find_first_of(".eE") != std::string::npos;
     }
     (labels                 ? contents.labels
      : numbers && fractions ? contents.scores
@@ -52,7 +61,7 @@ Contents contents_of(const CsvTable& table, std::size_t begin) {
 // A first row without any number is a header: each of the others has a score.
 bool has_header(const CsvTable& table) {
   for (std::size_t column = 0; column < table.columns().size(); ++column)
-    if (number_of(table.cell(0, column))) return false;
+    if (number_of(cell(table, 0, column))) return false;
   return true;
 }
 
@@ -111,32 +120,75 @@ ScoreColumns asked_for(const CsvTable& table, const std::vector<std::string>& he
 }
 
 // A name as a path of a list.
-std::string path_of(std::string name) {
-  std::ranges::replace(name, '\\', '/');
-  return name.substr(std::min(name.find_first_not_of('/'), name.size()));
+std::string path_of(const std::string& name) {
+  const std::string path = compared_name(name);
+  return path.substr(std::min(path.find_first_not_of('/'), path.size()));
 }
 
-int label_at(const CsvTable& table, std::size_t row, std::size_t column) {
-  const auto label = class_of_label(table.cell(row, column));
+// `of_impostors`: the header says that 1 or True is an impostor comparison.
+int label_at(const CsvTable& table, std::size_t row, std::size_t column, bool of_impostors) {
+  const auto label = class_of_label(cell(table, row, column));
   if (!label)
     fail(at_line(table.name(), table.place(row).line),
          fmt::format("the label '{}' is neither genuine nor impostor",
-                     printable(table.cell(row, column))),
+                     printable(cell(table, row, column))),
          kLabels);
-  return *label;
+  return of_impostors && !class_of_name(cell(table, row, column)) ? 1 - *label : *label;
 }
+
+[[noreturn]] void refuse_second_header(const CsvTable& table, std::size_t row) {
+  fail(at_line(table.name(), table.place(row).line), "the line of headers is there once more",
+       "Take it out: tables that were put one behind the other have one each.");
+}
+
+// What to do about a score that is not written as a number.
+std::string advice_of(std::string_view text) {
+  if (text.empty()) return "Leave out rows without a score.";
+  if (text.find(',') != std::string_view::npos)
+    return "Write numbers with a point and without separators: 0.5 for 0,5 and 1234 for 1,234.";
+  if (text.ends_with('%')) return "Write it without the sign.";
+  return "Every comparison needs a finite number, higher or lower the more alike.";
+}
+
+// Pairs that are there with scores that differ: which one counts is not known, so every row does.
+class RepeatedScores {
+ public:
+  void add(std::string first, std::string second, double score, std::int64_t line) {
+    if (second < first) std::swap(first, second);
+    const auto [at, fresh] = first_of_.try_emplace(std::hash<std::string>()(first + '\n' + second),
+                                                   std::pair(score, line));
+    if (fresh || at->second.first == score) return;
+    if (count_++ == 0)
+      example_ = fmt::format("{} and {} in the lines {} and {}", printable(first),
+                             printable(second), at->second.second, line);
+  }
+  // A sentence, or nothing.
+  std::string said() const {
+    if (count_ == 0) return {};
+    return fmt::format(
+        "{} row{} give{} a pair another score than a row before, the first {}: each counts. Keep "
+        "one row a pair.",
+        count_, count_ == 1 ? "" : "s", count_ == 1 ? "s" : "", example_);
+  }
+
+ private:
+  // By a hash of both names: the files hold millions.
+  std::unordered_map<std::size_t, std::pair<double, std::int64_t>> first_of_;
+  std::int64_t count_ = 0;
+  std::string example_;
+};
 
 // Both 0 and -1 beside 1: one of the three would not be a class.
 void check_labels(const CsvTable& table, std::size_t begin, std::size_t column) {
   std::set<double> numbers;
   for (std::size_t row = begin; row < table.rows(); ++row)
-    if (const auto number = number_of(table.cell(row, column))) numbers.insert(*number);
+    if (const auto number = number_of(cell(table, row, column))) numbers.insert(*number);
   if (numbers.contains(0) && numbers.contains(-1))
     fail(table.name(), "its labels are both 0 and -1", "An impostor comparison has one of them.");
 }
 
 std::string what_was_read(const CsvTable& table, const std::vector<std::string>& header,
-                          const ScoreColumns& columns) {
+                          const ScoreColumns& columns, bool of_impostors, bool distances) {
   const auto name = [&](std::size_t column) {
     return header.empty() ? fmt::format("column {}", column + 1)
                           : fmt::format("column '{}'", printable(header[column]));
@@ -146,7 +198,14 @@ std::string what_was_read(const CsvTable& table, const std::vector<std::string>&
                                  name(*columns.label), name(columns.score));
   if (columns.first)
     text += fmt::format(", the names {} and {}", name(*columns.first), name(*columns.second));
-  return text + ".";
+  text += ".";
+  if (of_impostors)
+    text += fmt::format(" By its header {} says what is an impostor comparison: 0 is genuine.",
+                        name(*columns.label));
+  if (distances)
+    text += fmt::format(" By its header {} holds distances: their signs were turned.",
+                        name(columns.score));
+  return text;
 }
 
 }  // namespace
@@ -158,7 +217,7 @@ bool can_be_labelled_scores(const CsvTable& rows) {
   if (!columns) return false;
   bool seen[2] = {false, false};
   for (std::size_t row = begin; row < rows.rows(); ++row)
-    seen[*class_of_label(rows.cell(row, *columns->label))] = true;
+    seen[*class_of_label(cell(rows, row, *columns->label))] = true;
   return seen[0] && seen[1];
 }
 
@@ -169,7 +228,7 @@ ScoredList read_labelled_scores(const std::filesystem::path& path,
   std::vector<std::string> header;
   if (has_header(table) || !asked.empty())
     for (std::size_t column = 0; column < table.columns().size(); ++column)
-      header.emplace_back(trim(table.cell(0, column)));
+      header.emplace_back(cell(table, 0, column));
   const std::size_t begin = header.empty() ? 0 : 1;
   std::optional<ScoreColumns> columns;
   if (!asked.empty())
@@ -184,15 +243,24 @@ ScoredList read_labelled_scores(const std::filesystem::path& path,
          "Add the truth as a column 'label', or name it (--columns first,second,score,label).");
   if (!columns) refuse(table, header, begin);
   check_labels(table, begin, *columns->label);
-  const auto score_at = [&](std::size_t row) {
-    return parse_double(table.cell(row, columns->score), table.place(row), "the score");
+  // "genuine" and "impostor" in the cells say it themselves.
+  const bool of_impostors = !header.empty() && class_of_name(header[*columns->label]) == 0 &&
+                            begin < table.rows() &&
+                            !class_of_name(cell(table, begin, *columns->label));
+  const bool distances = !header.empty() && names_distances(header[columns->score]);
+  const auto score_at = [&](std::size_t row) -> double {
+    const std::string_view text = cell(table, row, columns->score);
+    if (!header.empty() && text == header[columns->score]) refuse_second_header(table, row);
+    if (const auto number = number_of(text)) return distances ? -*number : *number;
+    fail(at_line(table.name(), table.place(row).line),
+         fmt::format("the score must be a number, got '{}'", printable(text)), advice_of(text));
   };
 
   ScoredList result;
   if (!columns->first) {
     std::vector<double> scores[2];
     for (std::size_t row = begin; row < table.rows(); ++row)
-      scores[label_at(table, row, *columns->label)].push_back(score_at(row));
+      scores[label_at(table, row, *columns->label, of_impostors)].push_back(score_at(row));
     result = nameless_scores(scores[1], scores[0], {score_list(path, "scores")});
   } else {
     Blemishes blemishes(path.parent_path());
@@ -202,18 +270,24 @@ ScoredList read_labelled_scores(const std::filesystem::path& path,
         },
         blemishes);
     pairs.begin_track(kScoresTrack);
+    RepeatedScores repeated;
     for (std::size_t row = begin; row < table.rows(); ++row) {
-      pairs.add(path_of(table.cell(row, *columns->first)),
-                path_of(table.cell(row, *columns->second)),
-                label_at(table, row, *columns->label) == 1, -1,
+      const std::string first = path_of(table.cell(row, *columns->first)),
+                        second = path_of(table.cell(row, *columns->second));
+      const double score = score_at(row);
+      repeated.add(first, second, score, table.place(row).line);
+      pairs.add(first, second, label_at(table, row, *columns->label, of_impostors) == 1, -1,
                 static_cast<PairCollector::Position>(row));
-      result.scores.push_back(score_at(row));
+      result.scores.push_back(score);
     }
     result.trials = pairs.finish(identity_rules().at("genuine"));
     result.trials.lists.push_back(score_list(path, "scores"));
     result.trials.blemishes = blemishes.kinds();
+    if (std::string said = repeated.said(); !said.empty())
+      result.trials.notes.push_back(std::move(said));
   }
-  result.trials.notes.push_back(what_was_read(table, header, *columns));
+  result.turned = distances;
+  result.trials.notes.push_back(what_was_read(table, header, *columns, of_impostors, distances));
   return result;
 }
 

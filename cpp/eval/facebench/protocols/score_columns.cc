@@ -87,12 +87,22 @@ std::optional<ScoreColumns> named_score_columns(std::span<const std::string> hea
                                        "euclidean"});
   if (!score) return {};
   columns.score = *score;
-  columns.label =
-      headers.first_of({"label", "labels", "genuine", "isgenuine", "same", "issame", "sameperson",
-                        "match", "ismatch", "target", "istarget", "mated", "ismated", "ytrue", "y",
-                        "groundtruth", "gt", "truth", "class"});
+  columns.label = headers.first_of(
+      {"label",       "labels",          "genuine",    "isgenuine",   "same",       "issame",
+       "sameperson",  "match",           "ismatch",    "target",      "istarget",   "mated",
+       "ismated",     "ytrue",           "y",          "groundtruth", "gt",         "truth",
+       "class",       "impostor",        "isimpostor", "imposter",    "isimposter", "different",
+       "isdifferent", "differentperson", "diff",       "nonmatch",    "isnonmatch", "nonmated",
+       "isnonmated",  "mismatch",        "notsame"});
   find_names(headers, columns);
   return columns;
+}
+
+bool names_distances(std::string_view name) {
+  const std::string text = plain(name);
+  for (const std::string_view word : {"dist", "dists", "cosdist", "l2", "l2dist", "euclidean"})
+    if (text == word) return true;
+  return text.find("distance") != std::string::npos;
 }
 
 bool names_a_decision(const std::string& header) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace facebench {
 
@@ -18,6 +19,9 @@ struct ScoreColumns {
 // distance; label, same, target, ...; first and second, img1 and img2, path_a and path_b, ...
 // Nothing where none is called a score.
 std::optional<ScoreColumns> named_score_columns(std::span<const std::string> header);
+
+// Whether scores of that name are distances: low ones are alike.
+bool names_distances(std::string_view name);
 
 // Whether a column of that name holds what a system decided (prediction, accepted, ...): no label.
 bool names_a_decision(const std::string& header);

@@ -35,6 +35,15 @@ constexpr const char* kNoPeople =
     "The score files name no people: intervals draw comparisons as if no two shared a person, and "
     "are too short where some do.";
 
+// Turns the scores where all these names say that they are distances, and says so.
+void turn_distances(ScoredList& list, std::initializer_list<std::string> names) {
+  if (!std::ranges::all_of(names, names_distances)) return;
+  for (double& score : list.scores) score = -score;
+  list.turned = true;
+  list.trials.notes.push_back(fmt::format(
+      "By their names {} hold distances: their signs were turned.", fmt::join(names, " and ")));
+}
+
 // --- comparisons without people ---------------------------------------------------------------
 
 // The lines of a file of scores; those that begin with # are remarks.
@@ -90,6 +99,12 @@ ScoredList read_genuine_impostor(Paths given) {
       exchanged ? ": their names say it, in the other order than they were given"
       : named   ? ""
                 : ": the file that is given first is taken as genuine"));
+  // "dist" alone is a distribution as often.
+  const auto says = [](const fs::path& path) {
+    const std::string name = path.filename().string();
+    return lower_ascii(name).find("distance") == std::string::npos ? std::string() : name;
+  };
+  turn_distances(result, {says(files[0]), says(files[1])});
   return result;
 }
 
@@ -107,7 +122,9 @@ ScoredList read_columns(Paths files) {
     for (std::size_t row = 0; row < table.rows(); ++row)
       if (!table.cell(row, column).empty()) scores[*kind].push_back(table.number(row, column));
   }
-  return nameless_scores(scores[1], scores[0], {score_list(files[0], "scores")});
+  ScoredList result = nameless_scores(scores[1], scores[0], {score_list(files[0], "scores")});
+  turn_distances(result, {names[0], names[1]});
+  return result;
 }
 
 ScoredList read_labelled(Paths files) { return read_labelled_scores(files[0], {}); }
@@ -145,8 +162,10 @@ ScoredList read_hdf5(Paths files) {
          fmt::format("holds {}, not genuine and impostor scores",
                      names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "))),
          "Name the two vectors genuine and impostor.");
-  return nameless_scores(numbers_of(file, *of[1]), numbers_of(file, *of[0]),
-                         {score_list(files[0], "scores")});
+  ScoredList result = nameless_scores(numbers_of(file, *of[1]), numbers_of(file, *of[0]),
+                                      {score_list(files[0], "scores")});
+  turn_distances(result, {*of[1], *of[0]});
+  return result;
 }
 
 // --- comparisons of named people --------------------------------------------------------------

@@ -17,7 +17,8 @@ namespace facebench {
 struct ScoredList {
   TrialSet trials;             // one track, "scores"; its lists are the files
   std::vector<double> scores;  // of its comparisons in order, higher = more alike
-  bool turned = false;         // the file says that it holds distances: these are their negatives
+  // The file, or the names in it, say that it holds distances: these are their negatives.
+  bool turned = false;
 };
 
 // A form of such files. Where the files name no people every comparison has people of its own, and

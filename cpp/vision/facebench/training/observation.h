@@ -14,6 +14,9 @@ struct Observation {
   std::optional<double> violated;
   double norm_p05 = 0, norm_p50 = 0, norm_p95 = 0;  // quantiles of the features' Euclidean norms
   double gradient_norm = 0;                         // of all gradients together, before clipping
+  // The greatest distance of an image's features from those of the first image of its micro-batch,
+  // relative to their length; unset where each micro-batch is one image. Not in json().
+  std::optional<double> spread;
 
   Json json() const;
 };

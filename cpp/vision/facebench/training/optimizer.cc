@@ -1,6 +1,7 @@
 #include "facebench/training/optimizer.h"
 
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <map>
@@ -76,6 +77,10 @@ void check_optimizer(const OptimizerOptions& options) {
   if (options.is_adam() && (options.nesterov || options.momentum_rule != "torch"))
     throw std::invalid_argument("nesterov and momentum_rule are options of sgd, not of " +
                                 options.name);
+  // A moment of which all is kept stays the 0 that it began with, and is divided by 1 - 1.
+  if (options.is_adam() && (options.beta1 >= 1 || options.beta2 >= 1))
+    throw std::invalid_argument(
+        fmt::format("beta1 = {} and beta2 = {} must be below 1", options.beta1, options.beta2));
 }
 
 ParameterKind parameter_kind(const TensorSpec& spec) {

@@ -145,11 +145,19 @@ void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& 
     if (name != recipe.network) recipe.network_options = {};
     recipe.network = name;
   }
+  const bool of_caller = path.size() == 1;  // not a base
+  const auto note_given = [&](const TomlTable& table, const std::string& part) {
+    if (!of_caller) return;
+    for (const std::string& key : table.keys()) recipe.given.insert(part + "." + key);
+  };
   for (const Part& part : aggregate_parts(recipe)) {
     const std::optional<TomlTable> table = top.optional_table(part.name);
-    if (table) read_options(*table, *part.schema, part.options);
+    if (!table) continue;
+    read_options(*table, *part.schema, part.options);
+    note_given(*table, part.name);
   }
   apply_loss(recipe, top);
+  if (const auto loss = top.optional_table("loss")) note_given(*loss, "loss");
   top.finish();
 }
 
@@ -217,7 +225,9 @@ Recipe find_recipe(std::string_view name) {
   const std::vector<std::string> names = recipe_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
     throw std::invalid_argument(unknown_name_message("recipe", name, names));
-  return parse_recipe(built_in(name)->text, std::string(name) + ".toml");
+  Recipe recipe = parse_recipe(built_in(name)->text, std::string(name) + ".toml");
+  recipe.given.clear();
+  return recipe;
 }
 
 Recipe load_recipe(const std::string& name_or_path) {
@@ -270,6 +280,7 @@ void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
   } else if (key == "loss" || key == "loss.name") {
     changed.loss = losses().at(value).name;
     changed.loss_options = Json::object();
+    std::erase_if(changed.given, [](const std::string& k) { return k.starts_with("loss."); });
   } else {
     const std::vector<std::string> keys = recipe_keys(recipe);
     std::string full(key == "optimizer" ? "optimizer.name" : key);
@@ -295,6 +306,7 @@ void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
     }
     const std::string table = full.substr(0, full.find('.'));
     const std::string option = full.substr(full.find('.') + 1);
+    changed.given.insert(full);
     if (table == "loss") {
       const OptionField& field = losses().at(recipe.loss).options->at(option);
       changed.loss_options[option] = json_of_option(field.parse(value));

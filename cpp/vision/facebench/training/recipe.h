@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,10 @@ struct Recipe {
   ScheduleOptions schedule;
   AugmentationOptions augmentation;
   InputOptions input;
+
+  // The keys ("schedule.gamma") that the caller says: of a file of theirs (its bases apart), and
+  // those of set_recipe. What they say in vain is told (TrainCallbacks::on_note).
+  std::set<std::string> given;
 };
 
 // The names of the built-in recipes ("demo", "small4.cosface", ...), sorted.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <set>
 #include <span>
@@ -25,10 +24,14 @@
 #include "facebench/training/checkpoint.h"
 #include "facebench/training/internal/arithmetic.h"
 #include "facebench/training/internal/decodable_images.h"
+#include "facebench/training/internal/shared_images.h"
+#include "facebench/training/internal/shared_values.h"
 #include "facebench/training/internal/training_checks.h"
+#include "facebench/training/internal/training_folder.h"
 #include "facebench/training/internal/training_log.h"
 #include "facebench/training/internal/training_progress.h"
 #include "facebench/training/internal/training_record.h"
+#include "facebench/training/internal/weight_sample.h"
 #include "facebench/training/training_loop.h"
 
 namespace facebench {
@@ -42,33 +45,6 @@ constexpr std::int64_t kFirstLogged = 20;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Every process gets rank 0's.
-std::int64_t shared_number(Communicator& communicator, std::int64_t number) {
-  at::Tensor t = at::full({1}, number, at::TensorOptions(at::kLong));
-  communicator.broadcast(std::span(&t, 1), 0);
-  return t.item<std::int64_t>();
-}
-
-std::string shared_text(Communicator& communicator, const std::string& text) {
-  const std::int64_t size = shared_number(communicator, static_cast<std::int64_t>(text.size()));
-  at::Tensor t = at::zeros({size}, at::TensorOptions(at::kByte));
-  if (communicator.rank() == 0) std::memcpy(t.data_ptr(), text.data(), text.size());
-  communicator.broadcast(std::span(&t, 1), 0);
-  return {static_cast<const char*>(t.const_data_ptr()), static_cast<std::size_t>(size)};
-}
-
-// The texts of all processes, by rank.
-std::vector<std::string> gathered_texts(Communicator& communicator, const std::string& text) {
-  at::Tensor t = at::empty({static_cast<std::int64_t>(text.size())}, at::TensorOptions(at::kByte));
-  std::memcpy(t.data_ptr(), text.data(), text.size());
-  std::vector<std::string> texts;
-  for (const at::Tensor& part : communicator.all_gather(t)) {
-    const at::Tensor bytes = part.contiguous();
-    texts.emplace_back(static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes());
-  }
-  return texts;
 }
 
 Learner::OwnMakers own_makers(const TrainCallbacks& callbacks) {
@@ -99,6 +75,10 @@ class Trainer {
                                             : sampler_->iterations(recipe.training.epochs);
     notes_ = check_plan(plan());
     if (const std::string note = images.note(); !note.empty()) notes_.insert(notes_.begin(), note);
+    if (writes())
+      if (std::string shared = images_of_several_people(data_, classes_, images.hashes());
+          !shared.empty())
+        notes_.push_back(std::move(shared));
     if (recipe.training.patience > 0 && writes() && !callbacks.on_epoch && !callbacks.validation)
       throw std::invalid_argument(
           "patience needs a score: give a validation, or an on_epoch that "
@@ -141,6 +121,7 @@ class Trainer {
         read_checkpoint_parts(out_ / "checkpoints", state.parts, learner_.state());
       progress_ = TrainingProgress::from_json(state.progress, std::max<std::int64_t>(saved_, 0));
       progress_.goes_on_with(communicator_.size());
+      notes_.insert(notes_.end(), progress_.notes.begin(), progress_.notes.end());
     } catch (const Json::exception& error) {
       fail(checkpoint ? checkpoint->string() : "rank 0",
            std::string("the checkpoint's state is incomplete: ") + error.what());
@@ -155,6 +136,7 @@ class Trainer {
     if (writes()) {
       log_.emplace(out_ / "log.jsonl", started_at);
       for (const std::string& note : notes_) tell(note);
+      if (started_at == 0) first_weights_.emplace(learner_.parameters());
     }
     {
       BatchLoader loader(
@@ -254,6 +236,7 @@ class Trainer {
     if (callbacks_.loss && course.last_accuracy == 0.0) course.last_accuracy.reset();
     if (gradient_norm_.contains("value") && gradient_norm_["value"].is_number())
       course.gradient_norm = gradient_norm_["value"].get<double>();
+    course.feature_spread = feature_spread_;
     return course;
   }
 
@@ -299,10 +282,26 @@ class Trainer {
     progress_.log_sums.add(done.sums);
     ++progress_.iteration;
     in_step_ = false;
+    if (done.observed) feature_spread_ = done.observed->spread;
+    look_at_weights();
     if (logged) log(*done.observed);
     if (callbacks_.on_step)
       callbacks_.on_step({progress_.iteration, total_, done.sums.mean_loss(), done.sums.accuracy(),
                           lr_, done.gradient_norm});
+  }
+
+  // Once, when the first steps are made; a warm-up's first steps may be still.
+  void look_at_weights() {
+    if (!first_weights_) return;
+    const bool last = progress_.iteration == total_;
+    if (!last && (progress_.iteration < kFirstLogged || lr_ < 0.01 * recipe_.optimizer.lr)) return;
+    const std::string sign =
+        sign_of_stillness(plan(), first_weights_->moved(), progress_.iteration, lr_);
+    first_weights_.reset();
+    if (sign.empty()) return;
+    progress_.notes.push_back(sign);
+    notes_.push_back(sign);
+    tell(sign);
   }
 
   // Says so in the log too. `what` ends without a stop.
@@ -467,6 +466,7 @@ class Trainer {
     manifest.content.update(trained_content(data_));
     manifest.content["recipe_id"] = recipe_.id;
     manifest.content["preparation"] = data_.preparation;
+    if (!data_.archive.is_null()) manifest.content["archive"] = data_.archive;
     manifest.content["result"] = {{"model_sha256", sha256_file(result.model)},
                                   {"iterations", result.iterations},
                                   {"epochs", std::move(epochs)},
@@ -511,50 +511,13 @@ class Trainer {
   std::vector<std::string> notes_;      // what was odd, a sentence each
   std::string note_, validation_note_;  // what the progress display says
   std::optional<double> last_loss_;
-  Json gradient_norm_;  // the last that is known, and its iteration
+  Json gradient_norm_;                         // the last that is known, and its iteration
+  std::optional<double> feature_spread_;       // the last that is known
+  std::optional<WeightSample> first_weights_;  // until it is known whether they move
   std::optional<TrainingLog> log_;
 };
 
-bool holds_a_training(const fs::path& out) {
-  return fs::exists(out / "model.safetensors") || fs::exists(out / "log.jsonl") ||
-         !list_checkpoints(out / "checkpoints").empty();
-}
-
-// What is written in place, or removed there: not where somebody else's folder says.
-void refuse_links(const fs::path& out) {
-  for (const char* name : {"checkpoints", "log.jsonl"})
-    if (fs::is_symlink(fs::symlink_status(out / name)))
-      fail((out / name).string(), "is a link, and a training does not write through it",
-           "Remove it, or train into the folder that it leads to");
-}
-
-// A folder that holds no training may hold other things, but nothing that a training would replace.
-void refuse_to_replace(const fs::path& out) {
-  for (const char* name : {"run.json", "best.safetensors", "training.csv", "report.html"})
-    if (fs::exists(fs::symlink_status(out / name)))
-      fail((out / name).string(), "is not of a training, which would replace it",
-           "Choose another folder");
-}
-
 }  // namespace
-
-void TrainOptions::describe(OptionsBuilder<TrainOptions>& o) {
-  o.name("TrainOptions", "How a training is run.");
-  o.field("resume", &TrainOptions::resume, "go on from the newest checkpoint");
-  o.field("threads", &TrainOptions::threads,
-          "threads of the arithmetic, they decide the last bits; 0: the checkpoint's in a resume, "
-          "otherwise one for each processor",
-          0, 1024);
-  o.field("data_threads", &TrainOptions::data_threads, "threads that make batches", 0, 1024);
-  o.field("checkpoint_every", &TrainOptions::checkpoint_every,
-          "steps between checkpoints; default: one at the end of each epoch", 1, 1e12);
-  o.field("keep", &TrainOptions::keep, "checkpoints kept, the newest", 1, 1e6);
-  o.field("log_every", &TrainOptions::log_every,
-          "steps between lines of the log; up to 20 the first 20 steps have lines, too", 1, 1e9);
-  o.field("device", &TrainOptions::device, "where it runs: cpu, cuda or cuda:N");
-  o.field("deterministic", &TrainOptions::deterministic,
-          "on CUDA, only kernels that give the same bits each time");
-}
 
 TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path& out,
                   const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks) {
@@ -571,11 +534,7 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
   Json identity = Json::object();  // of the checkpoint
   int threads = options.threads > 0 ? options.threads : available_processors();
   if (communicator.rank() == 0) {
-    refuse_links(out);
-    if (!options.resume && holds_a_training(out))
-      fail(out.string(), "the folder holds a training already",
-           "Resume it (resume, --resume), or choose another folder");
-    if (!holds_a_training(out)) refuse_to_replace(out);
+    refuse_folder(out, options.resume);
     if (const auto checkpoints = list_checkpoints(out / "checkpoints"); !checkpoints.empty())
       checkpoint = checkpoints.back();
     if (checkpoint) identity = read_checkpoint_state(*checkpoint).identity;

@@ -125,7 +125,8 @@ struct TrainResult {
 //
 // A training that cannot learn is refused before the first step with std::invalid_argument: batch
 // norm that is left with one number a channel, triplet loss whose batches hold no triplet. What is
-// odd without being that is told (on_note), and is in run.json ("notes").
+// odd without being that is told (on_note), and is in run.json ("notes"): values with which little
+// is learned, options without effect, images of two people, weights that the first steps leave.
 //
 // Reports to job.progress and polls after each step; on Cancelled a checkpoint is written and
 // Cancelled passed on. job.threads is not used: see TrainOptions. Throws Error for data and files,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "facebench/training/internal/decodable_images.h"
+#include "facebench/training/internal/shared_images.h"
 #include "facebench/training/internal/training_checks.h"
 #include "facebench/training/internal/training_record.h"
 #include "facebench/training/schedule.h"
@@ -51,6 +52,10 @@ TrainingLoop::TrainingLoop(Recipe recipe, OpenedTrainingSet data)
   notes_ = check_plan(plan());
   if (std::string note = decodable_->note(); !note.empty())
     notes_.insert(notes_.begin(), std::move(note));
+  if (std::string shared =
+          images_of_several_people(decodable_->set(), classes_, decodable_->hashes());
+      !shared.empty())
+    notes_.push_back(std::move(shared));
 }
 
 TrainingLoop::~TrainingLoop() = default;

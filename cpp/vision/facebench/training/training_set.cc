@@ -60,6 +60,7 @@ TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclu
   const Json& manifest = pack.manifest();
   refuse_unlabelled(pack.path(), count_at(manifest, "/unlabelled"), pack.size());
   set.content_hash = text_at(manifest, "/tree_sha256");
+  if (manifest.is_object()) set.archive = manifest.value("archive", Json());
   if (const std::string name = text_at(manifest, "/detector/detector"); !name.empty()) {
     set.preparation["detector"] = name;
     set.preparation["detector_mode"] = text_at(manifest, "/detector/options/mode");
@@ -90,6 +91,7 @@ TrainingSet training_set(const DecodedImages& images, const std::optional<Exclus
   }
   refuse_unlabelled(dataset.root, dataset.unlabelled, images.size());
   set.content_hash = hash_of_images(dataset);
+  set.archive = dataset.archive;
   return set;
 }
 

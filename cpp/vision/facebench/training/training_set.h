@@ -29,6 +29,9 @@ struct TrainingSet {
   Json preparation = Json::object();
   // What a list left out (ExcludedImages::json); null without one.
   Json excluded = nullptr;
+  // Of an archive what was asked for of ArchiveOptions ({"label", "split"}), here or when its pack
+  // was made; null: nothing.
+  Json archive = nullptr;
   // What it is called in the model file; of an opened one the name of its file or folder.
   std::string name;
 };

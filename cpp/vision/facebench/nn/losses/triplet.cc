@@ -64,9 +64,11 @@ class TripletHead : public Head {
     const Triplets t = choose(distance.detach(), input.labels(), input.place());
     const at::Tensor flat = distance.flatten();
     const at::Tensor larger = flat.index_select(0, t.positive) - flat.index_select(0, t.negative);
-    // The sum of none is 0, with a gradient of zeros.
+    // The sum of none is 0, with a gradient of zeros. Features that are not finite are in no
+    // triplet, and the loss is not a number all the same: 0 for finite ones is added.
     const at::Tensor loss = (larger + options_.margin).clamp_min(0).sum() /
-                            std::max<double>(1, static_cast<double>(larger.numel()));
+                                std::max<double>(1, static_cast<double>(larger.numel())) +
+                            0 * squares.detach().sum();
     const at::Tensor logits = nearest(distance.detach(), input.labels());
     return {loss, logits, logits.argmax(1)};
   }

@@ -171,6 +171,7 @@ DecodableImages::DecodableImages(const TrainingSet& data, const fs::path& record
     const bool began_without = left_out && left_out->contains(name);
     out[i] = began_without || !states[i].decodes;
     if (out[i] && !left_out) undecodable_.push_back(name);
+    if (!out[i]) hashes_.push_back(states[i].hash);
     if (!left_out) lines += line_of(name, states[i]);
     if (left_out && !record.empty()) {
       const auto known = record.find(name);

@@ -32,6 +32,9 @@ class DecodableImages {
   const TrainingSet& set() const { return own_ ? set_ : data_; }
   // Sorted.
   const std::vector<std::string>& undecodable() const { return undecodable_; }
+  // Of the file of each image of set(), the first 64 bits of its SHA-256; empty where they are not
+  // decoded on the fly.
+  const std::vector<std::int64_t>& hashes() const { return hashes_; }
   // A sentence that names some of them; empty where there are none.
   std::string note() const;
   // What is not as the record has it: "2 of 10 images differ: a.png (changed), b.png (gone)"; empty
@@ -43,6 +46,7 @@ class DecodableImages {
   std::unique_ptr<const DecodedImages> own_;  // null: nothing was left out
   TrainingSet set_;
   std::vector<std::string> undecodable_, different_;
+  std::vector<std::int64_t> hashes_;
   std::int64_t recorded_ = 0;
 };
 

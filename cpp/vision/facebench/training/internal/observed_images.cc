@@ -29,13 +29,18 @@ std::optional<double> mean(const std::vector<double>& values) {
 
 void ObservedImages::add(const at::Tensor& features, const Head::Output& output) {
   const at::NoGradGuard no_grad;
-  const at::Tensor norms = features.to(at::kDouble).square().sum(1).sqrt().cpu();
+  const at::Tensor rows = features.to(at::kDouble);
+  const at::Tensor norms = rows.square().sum(1).sqrt().cpu();
   const at::Tensor none = at::full_like(norms, std::numeric_limits<double>::quiet_NaN());
   const auto given = [&](const at::Tensor& t) { return t.defined() ? t.to(norms) : none; };
   const at::Tensor violated = output.target.defined() && output.highest.defined()
                                   ? output.target.le(output.highest)
                                   : at::Tensor();
-  parts_.push_back(at::stack({norms, given(output.cosine), given(violated)}, 1));
+  const at::Tensor apart =
+      rows.size(0) > 1
+          ? (rows - rows.narrow(0, 0, 1)).square().sum(1).sqrt().cpu() / norms.clamp_min(1e-300)
+          : none;
+  parts_.push_back(at::stack({norms, given(output.cosine), given(violated), apart}, 1));
 }
 
 Observation ObservedImages::summary(Communicator& communicator) const {
@@ -45,6 +50,8 @@ Observation ObservedImages::summary(Communicator& communicator) const {
   Observation o;
   o.target_cosine = mean(column(all, 1));
   o.violated = mean(column(all, 2));
+  for (const double apart : column(all, 3))
+    if (!std::isnan(apart)) o.spread = std::max(o.spread.value_or(0), apart);
   o.norm_p05 = linear_quantile(norms, 0.05);
   o.norm_p50 = linear_quantile(norms, 0.5);
   o.norm_p95 = linear_quantile(norms, 0.95);

@@ -19,7 +19,8 @@ class ObservedImages {
   Observation summary(Communicator& communicator) const;
 
  private:
-  std::vector<at::Tensor> parts_;  // (N, 3): norm, cosine, logit above all others (NaN: none)
+  std::vector<at::Tensor> parts_;  // (N, 4): norm, cosine, logit above all others, distance from
+                                   // the first row (NaN: none)
 };
 
 }  // namespace facebench

@@ -11,7 +11,8 @@
 #include <stdexcept>
 
 #include "facebench/nn/network.h"
-#include "facebench/training/schedule.h"
+#include "facebench/training/internal/value_checks.h"
+#include "facebench/training/internal/void_options.h"
 
 namespace facebench {
 namespace {
@@ -20,6 +21,10 @@ namespace {
 constexpr std::int64_t kBatchesTried = 200;
 // Of fewer the loss is mostly the noise of single batches.
 constexpr std::int64_t kStepsToJudge = 20;
+// Of the features of a batch, relative to their length: the noise of float32.
+constexpr double kLeastSpread = 1e-6;
+// By how much of their length the first steps move weights that can learn.
+constexpr double kLeastMoved = 1e-7;
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
@@ -38,12 +43,13 @@ std::string sharing(std::int64_t batch, const PlannedTraining& plan) {
   return text;
 }
 
+bool is_batch_norm(const Node& node) { return node.op == Op::batch_norm; }
+
 // A batch norm that is left with one number for each channel: its name, else empty.
 std::string norm_of_one_position(TrainedNetwork& network) {
   if (const Network* ours = network.ours())
     for (const Node& node : ours->graph().nodes())
-      if (node.op == Op::batch_norm && element_count(node.shape) == node.shape.front())
-        return node.name;
+      if (is_batch_norm(node) && element_count(node.shape) == node.shape.front()) return node.name;
   return {};
 }
 
@@ -113,6 +119,11 @@ void check_triplets(const PlannedTraining& plan, std::vector<std::string>& notes
                     "a pair; give people with several images, or choose a loss with classes "
                     "(softmax, cosface, arcface)",
                     people.size()));
+  const Json& options = plan.head.options();
+  if (options.at("margin") == 0 && options.at("negatives") == "semi_hard")
+    refuse(
+        "loss triplet: with margin = 0 no negative is semi-hard (farther than the positive, by "
+        "less than the margin), so that nothing is learned. The usual margin is 0.2");
   const std::int64_t tried = std::min(plan.iterations, kBatchesTried);
   std::int64_t with = 0;
   for (std::int64_t i = 0; i < tried; ++i) with += step_holds_triplet(plan.sampler.batch(i), plan);
@@ -145,42 +156,13 @@ void check_balance(const PlannedTraining& plan, std::vector<std::string>& notes)
         few, people.size(), t.images_per_person));
 }
 
-void check_rates(const PlannedTraining& plan, std::vector<std::string>& notes) {
-  const ScheduleOptions& s = plan.recipe.schedule;
-  const double unit = s.unit == "epochs" ? plan.sampler.iterations_per_epoch() : 1;
-  const double last = static_cast<double>(plan.iterations - 1) / unit;
-  const std::string length = fmt::format("the training ends after {:.4g} {}",
-                                         static_cast<double>(plan.iterations) / unit, s.unit);
-  const auto rate = [&](std::int64_t i) {
-    return learning_rate(plan.recipe.optimizer.lr, s,
-                         {i, plan.iterations, plan.sampler.iterations_per_epoch()});
-  };
-  std::int64_t moving = plan.iterations;  // the steps up to the last whose rate is not 0
-  while (moving > 0 && rate(moving - 1) == 0) --moving;
-  if (moving == 0)
+void check_people(const PlannedTraining& plan, std::vector<std::string>& notes) {
+  const auto people = images_by_class(plan.classes);
+  if (std::ranges::all_of(people, [](const auto& p) { return p.second < 2; }))
     notes.push_back(
-        "the learning rate is 0 in every step, so that no weight is changed. Set "
-        "optimizer.lr.");
-  else if (moving < plan.iterations)
-    notes.push_back(
-        fmt::format("the learning rate is 0 from step {} of {} on, so that no weight "
-                    "is changed there. Check schedule.gamma and schedule.final_lr.",
-                    moving + 1, plan.iterations));
-  if (s.warmup > 0 && last < s.warmup && moving > 0)
-    notes.push_back(
-        fmt::format("the warm-up takes {:.4g} {}, and {}: the rate ends at {:.3g} and "
-                    "does not reach {:.3g}. Shorten schedule.warmup.",
-                    s.warmup, s.unit, length, rate(plan.iterations - 1), plan.recipe.optimizer.lr));
-  std::vector<double> late;
-  if (s.policy == "multistep")
-    std::ranges::copy_if(s.milestones, std::back_inserter(late),
-                         [&](double milestone) { return milestone > last; });
-  if (s.policy == "step" && s.step > last && plan.iterations > 1) late.push_back(s.step);
-  if (!late.empty())
-    notes.push_back(fmt::format(
-        "the rate would fall at {:.6g} {}, and {}: it does not fall there. "
-        "Check schedule.{} and schedule.unit.",
-        fmt::join(late, ", "), s.unit, length, s.policy == "step" ? "step" : "milestones"));
+        fmt::format("each of the {} people has one image: what stays the same from one photograph "
+                    "of a person to the next cannot be learned. Check the labels.",
+                    people.size()));
 }
 
 // SphereFace's lambda falls with the steps; until it has, the margin hardly counts.
@@ -188,6 +170,7 @@ void check_annealing(const PlannedTraining& plan, std::vector<std::string>& note
   if (plan.recipe.loss != "sphereface") return;
   const Json& o = plan.head.options();
   const auto option = [&](const char* name) { return o.at(name).get<double>(); };
+  if (option("m") == 1) return;  // no margin, whatever lambda is
   const double least = option("lambda_min");
   const double lambda = std::max(
       least,
@@ -200,35 +183,15 @@ void check_annealing(const PlannedTraining& plan, std::vector<std::string>& note
         lambda, plan.iterations, least, 100 / (1 + lambda)));
 }
 
-}  // namespace
-
-std::vector<std::string> check_plan(const PlannedTraining& plan) {
-  std::vector<std::string> notes;
-  check_batches(plan);
-  if (plan.network.parameters().empty())
-    notes.push_back(
-        "the network has no parameter that requires a gradient: only the loss's own "
-        "weights are trained. Set requires_grad of what is to be learned.");
-  if (!plan.own_loss) {
-    if (plan.recipe.loss == "triplet") check_triplets(plan, notes);
-    check_annealing(plan, notes);
-  }
-  check_balance(plan, notes);
-  check_rates(plan, notes);
-  return notes;
-}
-
-std::vector<std::string> signs_of_no_learning(const PlannedTraining& plan,
-                                              const TrainingCourse& course) {
+std::string sign_of_losses(const PlannedTraining& plan, const TrainingCourse& course) {
   if (!course.ever_a_loss)
-    return {
-        "the loss was exactly 0 in every step: nothing was learned. Check that batches hold "
-        "what the loss compares, and the loss's margin."};
+    return "the loss was exactly 0 in every step: nothing was learned. Check that batches hold "
+           "what the loss compares, and the loss's margin.";
   if (course.gradient_norm == 0.0 && course.last_loss != 0)
-    return {
-        fmt::format("the gradient of the last step is exactly 0 at a loss of {:.4g}: nothing "
-                    "is learned any more. Check initial weights, learning rate and input.",
-                    course.last_loss)};
+    return fmt::format(
+        "the gradient of the last step is exactly 0 at a loss of {:.4g}: nothing is learned any "
+        "more. Check initial weights, learning rate and input.",
+        course.last_loss);
   if (!course.first_loss || plan.iterations < kStepsToJudge) return {};
   // Guessing: always the person with the most images; of a softmax every person by his share.
   const auto all = static_cast<double>(plan.classes.samples.size());
@@ -252,7 +215,57 @@ std::vector<std::string> signs_of_no_learning(const PlannedTraining& plan,
     what += fmt::format(
         ", and {:.3g} % of the training images are told rightly, as many as by guessing",
         100 * *course.last_accuracy);
-  return {what + ". Check the labels, the learning rate and the batch, or train longer."};
+  return what + ". Check the labels, the learning rate and the batch, or train longer.";
+}
+
+}  // namespace
+
+bool has_batch_norm(TrainedNetwork& network) {
+  return network.ours() && std::ranges::any_of(network.ours()->graph().nodes(), is_batch_norm);
+}
+
+std::vector<std::string> check_plan(const PlannedTraining& plan) {
+  std::vector<std::string> notes;
+  check_batches(plan);
+  if (plan.network.parameters().empty())
+    notes.push_back(
+        "the network has no parameter that requires a gradient: only the loss's own "
+        "weights are trained. Set requires_grad of what is to be learned.");
+  if (!plan.own_loss) {
+    if (plan.recipe.loss == "triplet") check_triplets(plan, notes);
+    check_annealing(plan, notes);
+  }
+  check_balance(plan, notes);
+  check_people(plan, notes);
+  for (auto* const more : {&odd_values, &void_options}) {
+    const std::vector<std::string> sentences = more(plan);
+    notes.insert(notes.end(), sentences.begin(), sentences.end());
+  }
+  return notes;
+}
+
+std::string sign_of_stillness(const PlannedTraining& plan, double moved, std::int64_t steps,
+                              double rate) {
+  if (!(moved < kLeastMoved) || plan.recipe.optimizer.lr == 0) return {};
+  const OptimizerOptions& o = plan.recipe.optimizer;
+  std::string set = fmt::format("a rate of {:.3g}", rate);
+  if (o.clip_norm > 0) set += fmt::format(", clip_norm = {:.3g}", o.clip_norm);
+  if (o.is_adam()) set += fmt::format(", eps = {:.3g}", o.eps);
+  return fmt::format(
+      "after {} step{} the weights have moved by {:.2g} of their length ({}), so that nothing is "
+      "learned. Raise optimizer.lr, or check what the loss compares.",
+      steps, steps == 1 ? "" : "s", moved, set);
+}
+
+std::vector<std::string> signs_of_no_learning(const PlannedTraining& plan,
+                                              const TrainingCourse& course) {
+  std::vector<std::string> signs;
+  if (course.feature_spread && *course.feature_spread < kLeastSpread)
+    signs.push_back(
+        "all images of the last batch have the same embedding: the network tells nobody apart. "
+        "Check learning rate, weight decay, the input's mean and std, and the images.");
+  if (std::string sign = sign_of_losses(plan, course); !sign.empty()) signs.push_back(sign);
+  return signs;
 }
 
 }  // namespace facebench

@@ -39,11 +39,13 @@ Json json_of(const TrainingProgress::Epoch& epoch) {
 Json TrainingProgress::json() const {
   Json history = Json::array();
   for (const Epoch& e : epochs) history.push_back(json_of(e));
-  return {{"epochs", std::move(history)}, {"epoch_sums", epoch_sums.json()},
-          {"log_sums", log_sums.json()},  {"best", json_or_null(best)},
-          {"best_epoch", best_epoch},     {"stopped", stopped},
-          {"mark", json_or_null(mark_)},  {"mark_epoch", mark_epoch_},
-          {"processes", processes}};
+  Json json = {{"epochs", std::move(history)}, {"epoch_sums", epoch_sums.json()},
+               {"log_sums", log_sums.json()},  {"best", json_or_null(best)},
+               {"best_epoch", best_epoch},     {"stopped", stopped},
+               {"mark", json_or_null(mark_)},  {"mark_epoch", mark_epoch_},
+               {"processes", processes}};
+  if (!notes.empty()) json["notes"] = notes;
+  return json;
 }
 
 TrainingProgress TrainingProgress::from_json(const Json& json, std::int64_t iteration) {
@@ -58,6 +60,7 @@ TrainingProgress TrainingProgress::from_json(const Json& json, std::int64_t iter
   p.best_epoch = json.at("best_epoch").get<std::int64_t>();
   p.stopped = json.at("stopped").get<bool>();
   json.at("processes").get_to(p.processes);
+  if (json.contains("notes")) json["notes"].get_to(p.notes);
   p.mark_ = number_or_nothing(json.at("mark"));
   p.mark_epoch_ = json.at("mark_epoch").get<std::int64_t>();
   return p;

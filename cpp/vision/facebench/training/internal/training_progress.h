@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct TrainingProgress {
   TrainingSums log_sums;       // since the last line of the log
   std::optional<double> best;  // score
   std::int64_t best_epoch = 0;
-  bool stopped = false;  // no better score for too long
+  bool stopped = false;            // no better score for too long
+  std::vector<std::string> notes;  // what the steps showed, a sentence each
   // From which step on how many processes trained together.
   std::vector<std::pair<std::int64_t, std::int64_t>> processes;
 

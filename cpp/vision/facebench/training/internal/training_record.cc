@@ -82,6 +82,7 @@ Json training_record(const Recipe& recipe, const TrainingSet& data, const Traini
               {"content", data.content_hash}};
   if (!data.name.empty()) set["name"] = data.name;
   if (!data.excluded.is_null()) set["removed"] = data.excluded;
+  if (!data.archive.is_null()) set["archive"] = data.archive;
   Json record = {{"recipe", recipe.id},
                  {"changed", changed_settings(recipe)},
                  {"loss", callbacks.loss ? callbacks.loss->description : Json(recipe.loss)},
