@@ -33,10 +33,15 @@ class PlanReport(Report):
         ]
         columns = ["comparisons", "number", "people", "correlation", "independent", "error, %"]
         impostor, genuine = self.impostor, self.genuine
+        shown = (
+            f"show differences of {percent(self.smallest_difference)} %"
+            if self.smallest_difference < 1
+            else "cannot show a difference, be it of 100 %,"
+        )
         blocks = [
             text(
-                f"{self.protocol} can bound an FMR of {percent(self.bound)} % at best, and show "
-                f"differences of {percent(self.smallest_difference)} % in FNMR: its "
+                f"{self.protocol} can bound an FMR of {percent(self.bound)} % at best, and "
+                f"{shown} in FNMR: its "
                 f"{impostor['comparisons']} impostor comparisons count as "
                 f"{_rounded(impostor['effective'])} independent ones, its "
                 f"{genuine['comparisons']} genuine ones as {_rounded(genuine['effective'])}."
