@@ -30,33 +30,16 @@ double variance_of_difference(const ReplicateSpread& spread) {
   return std::max(spread.variance, spread.of_people - spread.of_pairs / 2);
 }
 
-// Independent units that speak for either system.
-struct Signs {
-  double for_a = 0, for_b = 0;
-
-  double count() const { return for_a + for_b; }
-  double p_value() const {
-    const double a = std::round(for_a), b = std::round(for_b);
-    return a + b > 0 ? sign_test(std::max(a, b), a + b) : 1;
-  }
-};
-
-// The groups of people that move the difference. Who leaves it as it is when left out takes no
+// How many groups of people move the difference. Who leaves it as it is when left out takes no
 // part; of the others the pseudo-values of the jackknife are their own differences: 0 of those who
 // are alike to both systems, whatever the rest is.
-Signs signs_of(double difference, std::vector<double> left_out) {
+double moving(double difference, std::vector<double> left_out) {
   std::erase_if(left_out, [&](double v) { return !(std::abs(v - difference) > 1e-12); });
   const auto others = static_cast<double>(left_out.size()) - 1;
-  double largest = 0;
-  for (double& v : left_out) {
-    v = difference + others * (difference - v);
-    largest = std::max(largest, std::abs(v));
-  }
-  const auto beyond = [&](int side) {
-    return static_cast<double>(
-        std::ranges::count_if(left_out, [&](double v) { return side * v > largest / 10; }));
-  };
-  return {beyond(1), beyond(-1)};
+  for (double& v : left_out) v = std::abs(difference + others * (difference - v));
+  if (left_out.empty()) return 0;
+  const double least = std::ranges::max(left_out) / 10;
+  return static_cast<double>(std::ranges::count_if(left_out, [&](double v) { return v > least; }));
 }
 
 // As many independent trials as two systems differ on, of which `for_a` speak for the first; each
@@ -65,6 +48,13 @@ struct Trials {
   double differing = 0, for_a = 0, step = 0;
 
   double value() const { return (2 * for_a - differing) * step; }
+  // Of whole trials. The variance of few draws, so the number of trials, has an error of chance:
+  // what speaks for the other side, be it a part of a trial, is one.
+  double p_value() const {
+    const double most = std::round(std::max(for_a, differing - for_a));
+    const double least = std::ceil(std::min(for_a, differing - for_a) - 0.1);
+    return most + least > 0 ? sign_test(std::max(most, least), most + least) : 1;
+  }
   Interval interval(double level) const {
     const double all = std::max(1 / step, differing), scale = all * step;
     const Interval a = clopper_pearson(for_a, all, level);
@@ -139,10 +129,10 @@ void widen(PairedComparison& d, const std::function<Interval(double)>& bounds, d
   keep_p_value_at_least(std::max(p_value, p_value_of(bounds)), d);
 }
 
-// By the exact bounds of few trials, and the exact test.
-void widen_by(const Trials& trials, const Signs& signs, PairedComparison& d) {
+// By the exact bounds of few trials.
+void widen_by(const Trials& trials, PairedComparison& d) {
   widen(
-      d, [&](double level) { return trials.interval(level); }, signs.p_value());
+      d, [&](double level) { return trials.interval(level); }, trials.p_value());
   d.interval.method += "_exact";
 }
 
@@ -173,14 +163,9 @@ PairedComparison difference_of(const Replicates& one, const Replicates& other,
 
   std::vector<double> left_out;
   if (!one.left_out.empty()) left_out = less(one.left_out[s.first], other.left_out[s.second]);
-  Signs signs{left_out.empty() ? kInfinite : 0, 0};
-  if (!left_out.empty() && d.sd > 0) {
-    signs = signs_of(d.value, left_out);
-    const double alone = spread.variance / spread.of_people;  // less what two people share
-    signs.for_a *= alone;
-    signs.for_b *= alone;
-  }
-  d.differing = signs.count();
+  d.differing = left_out.empty() ? kInfinite
+                : d.sd > 0       ? moving(d.value, left_out) * spread.variance / spread.of_people
+                                 : 0;
   if (d.differing == 0 || d.sd == 0) {
     if (trials == 0) return undefined("no draw of people changes the difference");
     // Nobody moves it: all that is known are the people.
@@ -189,8 +174,7 @@ PairedComparison difference_of(const Replicates& one, const Replicates& other,
     d.differing = differing;
     d.interval.low = d.interval.high = d.value;
     d.p_value = 0;
-    const Trials all{differing, d.value > 0 ? differing : 0, 1 / people};
-    widen_by(all, {all.for_a, differing - all.for_a}, d);
+    widen_by({differing, d.value > 0 ? differing : 0, 1 / people}, d);
   } else {
     Statistic number;
     number.rate = false;
@@ -204,7 +188,7 @@ PairedComparison difference_of(const Replicates& one, const Replicates& other,
     d.interval.high = d.value + half;
     d.p_value = student_p_value(d.value / d.sd, freedom);
     if (trials > 0 && d.differing < kFewDiffering)
-      widen_by(trials_of(d.value, d.sd, d.differing), signs, d);
+      widen_by(trials_of(d.value, d.sd, d.differing), d);
     // Student's t of two people may be as large as it likes: all n on one side have 2 / 2^n.
     const std::int64_t counted = one.trials.empty() ? one.units : one.trials[s.first];
     const auto most = static_cast<double>(counted);
