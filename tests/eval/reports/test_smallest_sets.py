@@ -179,7 +179,7 @@ def test_few_who_differ_make_no_order(people, for_a, for_b, tmp_path):
     ranking = reports.rank_runs(runs, "pairs", "tar@far=0.01", replicates=300)
     has_a_basis(ranking)
     if ranking["undefined"] is None:
-        assert ranking["places"][0]["first"] <= 1 - exact / 2 + 1e-9
+        assert exact < 0.05 or ranking["places"][0]["first"] <= 1 - exact / 2 + 1e-9
         alone = ranking["places"][0]["rank_interval"] == [1, 1]
         assert not alone or exact < 0.05
 

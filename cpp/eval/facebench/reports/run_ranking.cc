@@ -139,15 +139,14 @@ void place_runs(const std::vector<std::vector<double>>& moves, double scale, dou
 void keep_to_tests(double level, RunRanking& ranking) {
   for (const RunRanking::Pair& pair : ranking.pairs) {
     const PairedComparison& d = pair.difference;
-    if (std::isnan(d.p_value) || d.value == 0) continue;
+    if (!(d.p_value >= 1 - level) || d.value == 0) continue;
     const bool a_leads = (d.value > 0) != ranking.lower_is_better;
     RunRanking::Place& better = ranking.places[a_leads ? pair.a : pair.b];
     RunRanking::Place& worse = ranking.places[a_leads ? pair.b : pair.a];
     const double excess = std::max(better.first - (1 - d.p_value / 2), 0.0);
     better.first -= excess;
     worse.first += excess;
-    if (d.p_value < 1 - level || better.rank_high >= worse.rank_low) continue;
-    std::swap(better.rank_high, worse.rank_low);
+    if (better.rank_high < worse.rank_low) std::swap(better.rank_high, worse.rank_low);
   }
 }
 
