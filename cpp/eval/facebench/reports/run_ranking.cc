@@ -64,9 +64,10 @@ std::vector<std::vector<double>> moves_of(const std::vector<const Replicates*>& 
   return moves;
 }
 
-// The sd of a difference by which its interval ends where it does, on the side of 0: of few people,
-// and of few who differ, more than that of the draws.
-double sd_by_interval(const PairedComparison& d) {
+// The sd of a difference. Of one that is not told from chance that by which its interval ends where
+// it does, on the side of 0: of few people, and of few who differ, more than that of the draws.
+double sd_of(const PairedComparison& d) {
+  if (d.p_value < 1 - d.interval.level) return d.sd;
   const double down = d.value - d.interval.low, up = d.interval.high - d.value;
   const double side = d.value > 0 ? down : d.value < 0 ? up : std::max(down, up);
   return side / normal_quantile((1 + d.interval.level) / 2);
@@ -78,7 +79,7 @@ double scale_of(const std::vector<std::vector<double>>& moves,
                 const std::vector<RunRanking::Pair>& pairs) {
   double of_pairs = 0, of_moves = 0;
   for (const RunRanking::Pair& pair : pairs) {
-    const double squared = std::pow(sd_by_interval(pair.difference), 2);
+    const double squared = std::pow(sd_of(pair.difference), 2);
     if (std::isnan(squared)) continue;
     std::vector<double> differences;
     for (const auto& move : moves) differences.push_back(move[pair.a] - move[pair.b]);
@@ -134,8 +135,8 @@ void place_runs(const std::vector<std::vector<double>>& moves, double scale, dou
   }
 }
 
-// The draws of few people say more than the tests do: a run comes before another in no larger a
-// share than the test of the two leaves, and the ranks of two that are not told apart meet.
+// The draws of few people may say more than the tests do. Of two runs that are not told apart one
+// comes first in no larger a share than their test leaves, and their ranks meet.
 void keep_to_tests(double level, RunRanking& ranking) {
   for (const RunRanking::Pair& pair : ranking.pairs) {
     const PairedComparison& d = pair.difference;
