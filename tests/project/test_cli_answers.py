@@ -290,6 +290,7 @@ def test_embed_says_how_many_faces_it_found(tmp_path):
     verb = ("embed", tmp_path / "m.safetensors", pack, "--out", tmp_path / "e.h5", "--quiet")
     said = invoke(*verb)
     assert "1 embeddings of 128 numbers, 2 rows (1 ok, 1 unreadable)" in said.output, said.output
+    assert "Without an embedding: 1 (a/2.jpg)" in said.output, said.output
 
 
 def test_all_that_is_missing_is_named_at_once():

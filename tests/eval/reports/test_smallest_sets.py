@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from facebench import Error, protocols, reports
 from facebench.protocols import EmbeddingSet
+from scipy.stats import binomtest, norm
 
 # Embeddings of the people's images: every image of a person alike, all of them alike, or random.
 CASES = ("perfect", "all the same", "random", "most failed", "all failed")
@@ -144,6 +145,45 @@ def test_everything_asked_of_the_smallest_sets(protocol, case, tmp_path):
     assert asked or case == "all failed"
 
 
+def decided_runs(root, people, for_a, for_b):
+    """Two runs of a genuine pair of each person, of which the second has `for_a` wrong, the first
+    `for_b`."""
+    (root / "set").mkdir(parents=True)
+    rows, scores = ["first,second,label"], []
+    for p in range(people):
+        rows.append(f"p{p}/0.jpg,p{p}/1.jpg,1")
+        scores.append([0.1 if for_a <= p < for_a + for_b else 0.9, 0.1 if p < for_a else 0.9])
+    for p in range(people):
+        rows.append(f"p{p}/0.jpg,p{(p + 1) % people}/0.jpg,0")
+        scores.append([0.2, 0.2])
+    (root / "set/pairs.csv").write_text("\n".join(rows) + "\n")
+    for name, of_run in zip("ab", np.array(scores).T, strict=True):
+        facebench.evaluate("pairs", scores=of_run, root=root / "set", out=root / name)
+    return [root / "a", root / "b"]
+
+
+@pytest.mark.parametrize(
+    ("for_a", "for_b"), [(0, 0), (1, 0), (2, 0), (1, 1), (4, 0), (6, 0), (3, 3)]
+)
+@pytest.mark.parametrize("people", [2, 3, 5, 10, 40])
+def test_few_who_differ_make_no_order(people, for_a, for_b, tmp_path):
+    """What is said of two runs is no surer than the exact sign test."""
+    if for_a + for_b > people:
+        pytest.skip("more discordant people than people")
+    runs = decided_runs(tmp_path, people, for_a, for_b)
+    exact = binomtest(for_a, for_a + for_b).pvalue if for_a + for_b else 1
+    for n in facebench.explain(*runs, replicates=300).numbers:
+        p = n["paired"]["p_value"] if n["paired"] else None
+        assert p is None or p >= exact * (1 - 1e-9), n
+        assert n["cause"] == "same" or (p is not None and p < 0.05) == (n["cause"] == "model"), n
+    ranking = reports.rank_runs(runs, "pairs", "tar@far=0.01", replicates=300)
+    has_a_basis(ranking)
+    if ranking["undefined"] is None:
+        assert exact < 0.05 or ranking["places"][0]["first"] <= 1 - exact / 2 + 1e-9
+        alone = ranking["places"][0]["rank_interval"] == [1, 1]
+        assert not alone or exact < 0.05
+
+
 def test_ranks_of_copies_have_no_basis(tmp_path):
     """Two copies of one training: no draw of people tells them apart."""
     root = tmp_path / "set"
@@ -159,6 +199,23 @@ def test_ranks_of_copies_have_no_basis(tmp_path):
     others = reports.rank_runs(runs[:2], track, "auc", **FEW)
     assert others["undefined"] is None
     assert math.isclose(sum(p["first"] for p in others["places"]), 1)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 5])
+def test_a_plan_of_few_people_promises_nothing(tmp_path, wrong):
+    """Without a right comparison the rate's variance is no more known than without a wrong one."""
+    run = decided_runs(tmp_path, 5, wrong, 0)[1]
+    found = facebench.plan(run, far=0)
+    rate = found.genuine["rate"]
+    assert rate == wrong / 5
+    likely = {0: 1 - 0.05 ** (1 / 5), 1: 0.05 ** (1 / 5)}.get(rate, rate)
+    independent = found.genuine["effective"]
+    factor = norm.ppf(0.975) + norm.ppf(0.8)
+    smallest = factor * math.sqrt(2 * likely * (1 - likely) / independent)
+    assert found.smallest_difference == pytest.approx(smallest, rel=1e-6)
+    assert found.genuine_needed > 1000
+    says = "cannot show a difference, be it of 100 %" if smallest >= 1 else "show differences of"
+    assert says in str(found)
 
 
 def test_ranks_of_two_people_are_undefined(tmp_path):

@@ -128,7 +128,8 @@ def test_draws_are_common_to_all_models(tmp_path):
     assert by_pair[0, 2]["p_value"] == 1
     assert by_pair[0, 1]["p_value"] < 1e-6
     errors = reports.rank_runs(runs, "pairs", "eer", replicates=100)
-    assert errors["lower_is_better"] and errors["places"][1]["first"] == 1
+    assert errors["lower_is_better"]
+    assert errors["places"][1]["first"] >= 0.99  # thresholds, so EER, have a noise of their own
     explained = facebench.explain(*runs[:2], replicates=100)["auc"]["paired"]
     assert by_pair[0, 1]["p_value"] == explained["p_value"]
 

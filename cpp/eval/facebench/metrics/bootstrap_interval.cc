@@ -107,6 +107,7 @@ ReplicateSpread spread_of(std::span<const double> replicates, bool opposed) {
   of_people /= static_cast<double>(of_pairs.size());
   s.of_people = of_people;
   const double sd = moments(of_pairs).sd;
+  s.of_pairs = sd * sd;
   s.variance = std::max(of_people - sd * sd, (of_people + sd * sd) / 3);
   return s;
 }

@@ -23,15 +23,21 @@ std::vector<double> less(std::span<const double> a, std::span<const double> b) {
   return differences;
 }
 
-// How many groups of people, left out, move the difference: who makes no difference leaves it where
-// the median does.
-double moving(std::vector<double> left_out) {
-  std::erase_if(left_out, [](double v) { return std::isnan(v); });
+// Of a difference A - Q / 2, with A and Q of docs/metrics.md. Q holds, beside the noise of pairs of
+// people, which A counts twice, the noise of thresholds that are chosen again: A - Q takes that
+// away instead of adding it, and of a difference little else is left.
+double variance_of_difference(const ReplicateSpread& spread) {
+  return std::max(spread.variance, spread.of_people - spread.of_pairs / 2);
+}
+
+// How many groups of people move the difference. Who leaves it as it is when left out takes no
+// part; of the others the pseudo-values of the jackknife are their own differences: 0 of those who
+// are alike to both systems, whatever the rest is.
+double moving(double difference, std::vector<double> left_out) {
+  std::erase_if(left_out, [&](double v) { return !(std::abs(v - difference) > 1e-12); });
+  const auto others = static_cast<double>(left_out.size()) - 1;
+  for (double& v : left_out) v = std::abs(difference + others * (difference - v));
   if (left_out.empty()) return 0;
-  const auto middle = left_out.begin() + static_cast<std::ptrdiff_t>(left_out.size() / 2);
-  std::ranges::nth_element(left_out, middle);
-  const double median = *middle;
-  for (double& v : left_out) v = std::abs(v - median);
   const double least = std::ranges::max(left_out) / 10;
   return static_cast<double>(std::ranges::count_if(left_out, [&](double v) { return v > least; }));
 }
@@ -42,8 +48,12 @@ struct Trials {
   double differing = 0, for_a = 0, step = 0;
 
   double value() const { return (2 * for_a - differing) * step; }
+  // Of whole trials. The variance of few draws, so the number of trials, has an error of chance:
+  // what speaks for the other side, be it a part of a trial, is one.
   double p_value() const {
-    return differing > 0 ? sign_test(std::max(for_a, differing - for_a), differing) : 1;
+    const double most = std::round(std::max(for_a, differing - for_a));
+    const double least = std::ceil(std::min(for_a, differing - for_a) - 0.1);
+    return most + least > 0 ? sign_test(std::max(most, least), most + least) : 1;
   }
   Interval interval(double level) const {
     const double all = std::max(1 / step, differing), scale = all * step;
@@ -92,17 +102,21 @@ Interval unpaired(const Side& a, const Side& b, double level) {
   return result;
 }
 
-// Trials that give the difference and its sd in the replicates, of `most` that there are.
-Trials trials_of(double value, double sd, double& differing, double most) {
-  // Where nearly everybody speaks for one system, those few who move the difference are the others.
-  // If all of n speak for one, value^2 / sd^2 is n.
-  const double of_one = value * value / (sd * sd);
-  if (of_one > 2 * differing) differing = std::min(of_one, most);
+// Trials that give the difference and its sd in the replicates.
+Trials trials_of(double value, double sd, double differing) {
   Trials t;
   t.differing = differing;
   t.step = std::max(sd / std::sqrt(differing), std::abs(value) / differing);
   t.for_a = std::clamp((differing + value / t.step) / 2, 0.0, differing);
   return t;
+}
+
+// The interval leaves out 0 only where the p-value says so.
+void keep_p_value_at_least(double least, PairedComparison& d) {
+  d.p_value = std::max(d.p_value, least);
+  if (d.p_value < 1 - d.interval.level) return;
+  d.interval.low = std::min(d.interval.low, 0.0);
+  d.interval.high = std::max(d.interval.high, 0.0);
 }
 
 // Makes the interval no shorter, and the p-value no smaller, than other bounds have them.
@@ -111,11 +125,8 @@ void widen(PairedComparison& d, const std::function<Interval(double)>& bounds, d
   const Interval other = bounds(level);
   d.interval.low = std::min(d.interval.low, other.low);
   d.interval.high = std::max(d.interval.high, other.high);
-  d.p_value = std::max({d.p_value, p_value, p_value_of(bounds)});
   if (d.interval.note.empty()) d.interval.note = kAtLeast;
-  if (d.p_value < 1 - level) return;
-  d.interval.low = std::min(d.interval.low, 0.0);
-  d.interval.high = std::max(d.interval.high, 0.0);
+  keep_p_value_at_least(std::max(p_value, p_value_of(bounds)), d);
 }
 
 // By the exact bounds of few trials.
@@ -148,12 +159,12 @@ PairedComparison difference_of(const Replicates& one, const Replicates& other,
   if (spread.values.size() * 2 < differences.size())
     return undefined("too few people: most replicates are undefined");
   d.interval.note = one.note_of_people(s.first);
-  d.sd = std::sqrt(spread.variance);
+  d.sd = std::sqrt(variance_of_difference(spread));
 
   std::vector<double> left_out;
   if (!one.left_out.empty()) left_out = less(one.left_out[s.first], other.left_out[s.second]);
   d.differing = left_out.empty() ? kInfinite
-                : d.sd > 0       ? moving(left_out) * spread.variance / spread.of_people
+                : d.sd > 0       ? moving(d.value, left_out) * spread.variance / spread.of_people
                                  : 0;
   if (d.differing == 0 || d.sd == 0) {
     if (trials == 0) return undefined("no draw of people changes the difference");
@@ -176,10 +187,12 @@ PairedComparison difference_of(const Replicates& one, const Replicates& other,
     d.interval.low = d.value - half;
     d.interval.high = d.value + half;
     d.p_value = student_p_value(d.value / d.sd, freedom);
-    if (trials > 0 && d.differing < kFewDiffering) {
-      const Trials exact = trials_of(d.value, d.sd, d.differing, static_cast<double>(trials));
-      if (d.differing < kFewDiffering) widen_by(exact, d);
-    }
+    if (trials > 0 && d.differing < kFewDiffering)
+      widen_by(trials_of(d.value, d.sd, d.differing), d);
+    // Student's t of two people may be as large as it likes: all n on one side have 2 / 2^n.
+    const std::int64_t counted = one.trials.empty() ? one.units : one.trials[s.first];
+    const auto most = static_cast<double>(counted);
+    if (most < kFewDiffering) keep_p_value_at_least(sign_test(most, most), d);
   }
   return d;
 }

@@ -17,11 +17,11 @@ struct PairedComparison {
   double a = 0;
   double b = 0;
   // Of the replicates' differences; both systems are measured on the same replicates, so what is
-  // hard for both cancels.
+  // hard for both cancels. In docs/metrics.md its square is A - Q / 2.
   double sd = 0;
-  // How many independent units (people, or pairs of people) the systems differ on: those that move
-  // the difference by more than a tenth of what the first of them does. Infinite where the draws do
-  // not say it (vertices).
+  // How many independent units (people, or pairs of people) the systems differ on: those whose own
+  // difference, a pseudo-value of the jackknife, is more than a tenth of the largest one. Infinite
+  // where the draws do not say it (vertices).
   double differing = 0;
   // value -+ t sd, Student's t with the degrees of freedom of the difference, fewer than the people
   // who carry the comparisons (Replicates::effective). Where fewer than
@@ -35,7 +35,8 @@ struct PairedComparison {
   Interval interval;
   // Two-sided, of the hypothesis that the systems do not differ: below 1 - level exactly where the
   // interval leaves out 0. Student's; where few units differ the largest of Student's, the exact
-  // sign test's over these units and those at whose level the other bounds touch 0.
+  // sign test's over these units and those at whose level the other bounds touch 0. Of fewer than
+  // kFewDiffering people no smaller than the sign test's where all of them speak for one system.
   double p_value = 1;
   std::string no_interval;  // why there is none, or empty
 };

@@ -64,13 +64,22 @@ std::vector<std::vector<double>> moves_of(const std::vector<const Replicates*>& 
   return moves;
 }
 
+// The sd of a difference. Of one that is not told from chance that by which its interval ends where
+// it does, on the side of 0: of few people, and of few who differ, more than that of the draws.
+double sd_of(const PairedComparison& d) {
+  if (d.p_value < 1 - d.interval.level) return d.sd;
+  const double down = d.value - d.interval.low, up = d.interval.high - d.value;
+  const double side = d.value > 0 ? down : d.value < 0 ? up : std::max(down, up);
+  return side / normal_quantile((1 + d.interval.level) / 2);
+}
+
 // The factor that gives the moves the variance of the paired comparisons; 0 where no move tells two
 // runs apart.
 double scale_of(const std::vector<std::vector<double>>& moves,
                 const std::vector<RunRanking::Pair>& pairs) {
   double of_pairs = 0, of_moves = 0;
   for (const RunRanking::Pair& pair : pairs) {
-    const double squared = pair.difference.sd * pair.difference.sd;
+    const double squared = std::pow(sd_of(pair.difference), 2);
     if (std::isnan(squared)) continue;
     std::vector<double> differences;
     for (const auto& move : moves) differences.push_back(move[pair.a] - move[pair.b]);
@@ -123,6 +132,22 @@ void place_runs(const std::vector<std::vector<double>>& moves, double scale, dou
     ranking.places[r].rank_low = ranks[r][static_cast<std::size_t>((1 - level) / 2 * last)];
     ranking.places[r].rank_high =
         ranks[r][static_cast<std::size_t>(std::ceil((1 + level) / 2 * last))];
+  }
+}
+
+// The draws of few people may say more than the tests do. Of two runs that are not told apart one
+// comes first in no larger a share than their test leaves, and their ranks meet.
+void keep_to_tests(double level, RunRanking& ranking) {
+  for (const RunRanking::Pair& pair : ranking.pairs) {
+    const PairedComparison& d = pair.difference;
+    if (!(d.p_value >= 1 - level) || d.value == 0) continue;
+    const bool a_leads = (d.value > 0) != ranking.lower_is_better;
+    RunRanking::Place& better = ranking.places[a_leads ? pair.a : pair.b];
+    RunRanking::Place& worse = ranking.places[a_leads ? pair.b : pair.a];
+    const double excess = std::max(better.first - (1 - d.p_value / 2), 0.0);
+    better.first -= excess;
+    worse.first += excess;
+    if (better.rank_high < worse.rank_low) std::swap(better.rank_high, worse.rank_low);
   }
 }
 
@@ -202,7 +227,10 @@ RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track
   const auto moves = moves_of(replicates);
   const double scale = scale_of(moves, ranking.pairs);
   ranking.undefined = why_undefined(moves.size(), replicates[0]->values[0].size() / 2, scale);
-  if (ranking.undefined.empty()) place_runs(moves, scale, options.level, ranking);
+  if (ranking.undefined.empty()) {
+    place_runs(moves, scale, options.level, ranking);
+    keep_to_tests(options.level, ranking);
+  }
   return ranking;
 }
 

@@ -78,10 +78,11 @@ PlanReport plan_report(const fs::path& folder, const PlanOptions& options) {
   report.genuine =
       model_of(list, true, report.threshold, std::max(report.threshold, tenth_of_genuine(list)));
   report.bound = bound_without_errors(report.impostor.effective, options.level);
-  // A run without an error has the rate that it cannot rule out.
-  const double fnmr = report.genuine.rate > 0
-                          ? report.genuine.rate
-                          : bound_without_errors(report.genuine.effective, options.level);
+  // A run without an error, or with errors alone, has the rate that it cannot rule out.
+  const double unseen = bound_without_errors(report.genuine.effective, options.level);
+  const double fnmr = report.genuine.rate == 0   ? unseen
+                      : report.genuine.rate == 1 ? 1 - unseen
+                                                 : report.genuine.rate;
   report.smallest_difference = smallest_difference(fnmr, report.genuine.effective, options.likeness,
                                                    options.level, options.power);
   report.impostor_needed = comparisons_to_bound(options.fmr, options.level);

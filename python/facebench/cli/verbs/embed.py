@@ -7,6 +7,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument
 from facebench.cli.verb import Answer, verb
+from facebench.core._arguments import number_and_first
 
 
 @verb(
@@ -45,5 +46,13 @@ def embed(
     counts = Counter(facebench.io.SampleStatus(status).name for status in embeddings.status)
     text = f"{path}: {counts['ok']} embeddings of {dim} numbers"
     if counts["ok"] < rows:
-        text += f", {rows} rows ({common.counts_text(counts)})"
+        failed = [
+            name
+            for name, status in zip(embeddings.names, embeddings.status, strict=True)
+            if status != facebench.io.SampleStatus.ok.value
+        ]
+        text += (
+            f", {rows} rows ({common.counts_text(counts)}). Without an embedding: "
+            f"{number_and_first(failed)}. A protocol counts them as failed: fetch these files again"
+        )
     return Answer({"path": str(path), "rows": rows, "dim": dim, "counts": counts}, text)

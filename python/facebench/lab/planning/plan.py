@@ -47,10 +47,15 @@ def draw_plan_report(report: PlanReport):
     ]
     columns = ["comparisons", "number", "people", "correlation", "independent", "error, %"]
     impostor, genuine = report.impostor, report.genuine
+    shown = (
+        f"show differences of {percent(report.smallest_difference)} %"
+        if report.smallest_difference < 1
+        else "cannot show a difference, be it of 100 %,"
+    )
     blocks = [
         text(
-            f"{report.protocol} can bound an FMR of {percent(report.bound)} % at best, and show "
-            f"differences of {percent(report.smallest_difference)} % in FNMR: its "
+            f"{report.protocol} can bound an FMR of {percent(report.bound)} % at best, and "
+            f"{shown} in FNMR: its "
             f"{impostor['comparisons']} impostor comparisons count as "
             f"{_rounded(impostor['effective'])} independent ones, its "
             f"{genuine['comparisons']} genuine ones as {_rounded(genuine['effective'])}."

@@ -51,6 +51,7 @@ struct ReplicateSpread {
   int undefined = 0;  // left out; of opposed pairs both
   double variance = 0;
   double of_people = 0;  // the part of it that single people show; the same without opposed pairs
+  double of_pairs = 0;   // what pairs of people show: A and Q of docs/metrics.md; 0 without them
 };
 ReplicateSpread spread_of(std::span<const double> replicates, bool opposed);
 
