@@ -371,7 +371,7 @@ def test_damaged_tars(tmp_path):
         with tarfile.open(path, "w") as tar:
             add(tar, "a.jpg", IMAGES[0])
             add(tar, "a.cls", label)
-        with pytest.raises(Error, match="no whole number"):
+        with pytest.raises(Error, match="neither a whole number"):
             contents(path)
     (tmp_path / "b.tar.gz").write_bytes(gzip.compress(bytes(80 << 20), 6))
     with pytest.raises(Error, match="unfolds to more than"):

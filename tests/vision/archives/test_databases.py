@@ -400,6 +400,25 @@ def test_tfrecord_of_tensorflow(tmp_path):
         people()
 
 
+def test_floats_of_tensorflow_and_parts_by_their_names(tmp_path):
+    def record(i, *values):
+        packed = struct.pack(f"<{len(values)}f", *values)
+        return framed(example(image=feature(1, [IMAGES[i]]), label=feature(2, [packed])))
+
+    records = record(0, 3.0) + record(1, 3.0, 9.0) + record(2, 4.0)
+    for name in ("faces-00000-of-00004.tfrecord", "faces.tfrecord-00001-of-00004"):
+        (tmp_path / name).write_bytes(records)
+        found = datasets.read_archive(tmp_path / name)
+        assert [found.label_names[s.label] for s in found.samples] == ["3", "3", "4"]
+        assert found.notes == [f"By its name {name} is one of 4 parts: the others are not read."]
+    whole = tmp_path / "whole-00000-of-00001.tfrecord"
+    whole.write_bytes(records)
+    assert datasets.read_archive(whole).notes == []
+    whole.write_bytes(records + record(3, 1.5))
+    with pytest.raises(Error, match=r"record 3 .*the label is 1.5, not a whole number from 0 on"):
+        datasets.read_archive(whole)
+
+
 def test_round_trips(tmp_path):
     """From each of them to .rec and back out of it, with equal hashes."""
     write_lmdb(tmp_path / "a.lmdb", messages())

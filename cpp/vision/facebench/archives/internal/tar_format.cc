@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 
+#include "facebench/archives/internal/compression.h"
 #include "facebench/core/error.h"
 
 namespace facebench {
@@ -66,7 +68,10 @@ class TarScan {
 
   void run(const std::function<void(TarMember&&)>& take) {
     for (;;) {
-      if (bytes_.size() - at_ < kBlock) cut("the archive's end is missing");
+      if (bytes_.size() - at_ < kBlock) {
+        if (at_ == 0) refuse_compressed(std::as_bytes(std::span(bytes_)), where_);
+        cut("the archive's end is missing");
+      }
       const std::string_view header = bytes_.substr(at_, kBlock);
       if (header.find_first_not_of('\0') == std::string_view::npos) {
         // What follows the end is another archive that was joined to this one, or damage.
@@ -105,8 +110,9 @@ class TarScan {
     std::uint64_t stated = 0, sum = 0;
     for (std::size_t i = 0; i < kBlock; ++i)
       sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(header[i]);
-    if (!tar_number(header.substr(148, 8), stated) || stated != sum)
-      cut("no member begins here: the check sum of its header is wrong");
+    if (tar_number(header.substr(148, 8), stated) && stated == sum) return;
+    if (at_ == 0) refuse_compressed(std::as_bytes(std::span(bytes_)), where_);
+    cut("no member begins here: the check sum of its header is wrong");
   }
 
   std::string name_of(std::string_view header) const {
