@@ -59,7 +59,7 @@ void bind_folders(py::module_& m) {
       "is_litter", [](const std::string& name) { return is_litter(name); }, py::arg("name"),
       "Whether a file or folder of this name is what systems and other programs leave in folders.");
   m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
-  m.def("read_image_folder", &read_image_folder, py::arg("root"));
+  m.def("read_image_folder", &read_image_folder, py::arg("root"), py::arg("level") = "");
   m.def(
       "read_dataset",
       [](const std::string& name, const std::filesystem::path& root, std::int64_t skip_damaged,

@@ -39,7 +39,9 @@ DetectorOption = option(
 )
 SkipDamaged = option("Go on past so many damaged entries of an archive, and list them.", int, min=0)
 Label = option(
-    "Of an archive: the column, key, feature or ending (txt) that says who it is.", metavar="NAME"
+    "Of an archive: the column, key, feature or ending (txt) that says who it is. Of a folder: the "
+    "level of the people's folders, 1 or 2.",
+    metavar="NAME",
 )
 Split = option("Of Parquet and Arrow: which split of several, train or train+test.")
 Exclude = option(
