@@ -1,5 +1,6 @@
 """Which level of folders the people are: parts of a set, sessions of people, and what is open."""
 
+import json
 import unicodedata
 
 import facebench
@@ -131,6 +132,21 @@ def test_the_level_goes_through_pack_scan_and_train(tmp_path):
         datasets.read_dataset("folder", tmp_path / "set", split="gallery")
     with pytest.raises(ValueError, match="label and split are of archives"):
         datasets.read_dataset("lfw", tmp_path / "set", label="2")
+
+
+def test_training_says_what_its_folder_is_taken_for(tmp_path):
+    layout(tmp_path / "set", ["auth", "reg"], PEOPLE, 2)
+    recipe = facebench.training.load_recipe(
+        "small4.softmax", network="small4", height=16, width=16, epochs=1, batch=2
+    )
+    with pytest.warns(UserWarning, match="The outer folders count as the people"):
+        done = facebench.train(recipe, tmp_path / "set", tmp_path / "a")
+    assert done["classes"] == 2
+    assert any("8 folders of 4 names" in note for note in done["notes"])
+    run = json.loads((tmp_path / "a/run.json").read_text())
+    assert any("8 folders of 4 names" in note for note in run["content"]["notes"])
+    done = facebench.train(recipe, tmp_path / "set", tmp_path / "b", label="2")
+    assert done["classes"] == 4 and not any("folders" in note for note in done["notes"])
 
 
 def test_one_name_in_two_unicode_forms_is_one_person(tmp_path):

@@ -99,6 +99,7 @@ class Trainer {
                                             : sampler_->iterations(recipe.training.epochs);
     notes_ = check_plan(plan());
     if (const std::string note = images.note(); !note.empty()) notes_.insert(notes_.begin(), note);
+    notes_.insert(notes_.begin(), data_.notes.begin(), data_.notes.end());
     if (recipe.training.patience > 0 && writes() && !callbacks.on_epoch && !callbacks.validation)
       throw std::invalid_argument(
           "patience needs a score: give a validation, or an on_epoch that "

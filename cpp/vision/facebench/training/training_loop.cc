@@ -51,6 +51,8 @@ TrainingLoop::TrainingLoop(Recipe recipe, OpenedTrainingSet data)
   notes_ = check_plan(plan());
   if (std::string note = decodable_->note(); !note.empty())
     notes_.insert(notes_.begin(), std::move(note));
+  const std::vector<std::string>& said = decodable_->set().notes;
+  notes_.insert(notes_.begin(), said.begin(), said.end());
 }
 
 TrainingLoop::~TrainingLoop() = default;

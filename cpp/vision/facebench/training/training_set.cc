@@ -82,6 +82,7 @@ TrainingSet training_set(const DecodedImages& images, const std::optional<Exclus
     if (exclusion) names.push_back(sample.id);
   }
   set.labels.assign(labels.begin(), labels.end());
+  set.notes = dataset.notes;
   if (exclusion) {
     const ExcludedImages excluded = excluded_images(*exclusion, dataset.label_names, names, labels);
     for (std::size_t i = 0; i < set.labels.size(); ++i)
