@@ -6,8 +6,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
-#include "facebench/core/nfc.h"
 #include "facebench/core/numbers.h"
 #include "facebench/metrics/template_fusion.h"
 
@@ -31,15 +31,8 @@ std::string path_stem(const std::string& name) {
   return name.substr(0, name.find_last_of('/') + 1) + stem(name);  // npos + 1 = 0
 }
 
-// A name as it is compared. Windows' separator stands in no list: see sample_name().
-std::string compared(const std::string& name) {
-  std::string text = nfc(name);
-  std::ranges::replace(text, '\\', '/');
-  return text;
-}
-
 std::string key_of(const std::string& name, std::string_view matching) {
-  const std::string text = compared(name);
+  const std::string text = compared_name(name);
   return matching == "stem" ? stem(text) : matching == "path_stem" ? path_stem(text) : text;
 }
 
@@ -110,8 +103,8 @@ std::string missing_names_advice(std::span<const std::string> listed,
     if (best.empty()) continue;
     if (!capitals) return fmt::format("By match={} {} of them are found.", best, most.size() - now);
     const auto first = std::ranges::find_if(most, [&](const auto& pair) {
-      return compared(listed[static_cast<std::size_t>(pair.first)]) !=
-             compared(known[static_cast<std::size_t>(pair.second)]);
+      return compared_name(listed[static_cast<std::size_t>(pair.first)]) !=
+             compared_name(known[static_cast<std::size_t>(pair.second)]);
     });
     if (first == most.end()) continue;
     const auto& [at, row] = *first;
@@ -122,11 +115,11 @@ std::string missing_names_advice(std::span<const std::string> listed,
   }
   // The list's names may have folders in front that the given ones lack.
   Positions given;
-  for (const std::string& name : known) given.try_emplace(compared(name), 0);
+  for (const std::string& name : known) given.try_emplace(compared_name(name), 0);
   std::size_t shorter = 0;
   std::string folders;
   for (const std::string& name : listed) {
-    const std::string key = compared(name);
+    const std::string key = compared_name(name);
     for (std::size_t slash = key.find('/'); slash != std::string::npos;
          slash = key.find('/', slash + 1)) {
       if (!given.contains(key.substr(slash + 1))) continue;
