@@ -152,7 +152,8 @@ std::string_view landmark_doubt_text(LandmarkDoubt doubt) {
     case LandmarkDoubt::no_face:
       return "they do not lie as a face's in any known order";
     case LandmarkDoubt::box:
-      return "they do not lie in their box as a face's: relative to it, or of another scale";
+      return "they do not lie in their box as a face's: relative to it, of another scale, or the "
+             "box is not the face's";
     case LandmarkDoubt::turned:
       return "they are of a face that is turned by more than 60 degrees: of the photograph before "
              "it was turned, or of a face that lies";

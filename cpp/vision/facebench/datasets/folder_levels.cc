@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -28,7 +27,7 @@ constexpr std::string_view kWhichLevel =
     "If the folders in them are the people of one set, say --label 2; if they are people "
     "themselves, --label 1.";
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }  // of lower_ascii()
 
 // The words that names of parts of data sets are made of, and of folders that hold pictures:
 // train, test_set, fold1, probe-images.
