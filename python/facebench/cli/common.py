@@ -274,7 +274,7 @@ def parse_crop_size(text: str | None) -> int | tuple[int, int] | None:
 def command_line() -> str:
     """What was typed, for a run's manifest."""
     words = shlex.join(["facebench", *sys.argv[1:]])
-    # Bytes that are no text in this locale are kept as text where they are UTF-8, else as \xe9.
+    # Bytes that are not text in this locale are kept as text where they are UTF-8, else as \xe9.
     return words.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

@@ -79,7 +79,7 @@ class Operations:
         self.node = node
         if node.domain not in ("", "ai.onnx"):
             self.refuse(f"is of the domain '{node.domain}'")
-        named = node.op[:1].isupper()  # other methods are no operations
+        named = node.op[:1].isupper()  # other methods are not operations
         operation = getattr(self, "_" + node.op, None) if named else None
         if operation is None:
             known = {n[1:] for n in dir(self) if n[:1] == "_" and n[1:2].isupper()}

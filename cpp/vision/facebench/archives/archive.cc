@@ -93,7 +93,7 @@ std::shared_ptr<const ImageArchive> open_image_archive(const fs::path& path,
   std::string known;
   for (const ImageArchiveFormat& one : image_archives().entries())
     known += (known.empty() ? "" : "; ") + one.name + ": " + one.doc;
-  fail(path.string(), "is no archive of images that is read", "Read are " + known + ".");
+  fail(path.string(), "is not an archive of images that is read", "Read are " + known + ".");
 }
 
 }  // namespace facebench

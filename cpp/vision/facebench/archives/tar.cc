@@ -229,7 +229,7 @@ void expand_braces(const std::string& text, std::vector<fs::path>& out) {
                last = whole_number(inside.substr(dots + 2));
     if (!first || !last || *last < *first ||
         *last - *first >= static_cast<std::int64_t>(kMostShards))
-      fail(text, fmt::format("'{{{}}}' is no range of numbers", inside), "Expected {000..099}.");
+      fail(text, fmt::format("'{{{}}}' is not a range of numbers", inside), "Expected {000..099}.");
     for (std::int64_t i = *first; i <= *last; ++i)
       expand_braces(before + fmt::format("{:0{}}", i, dots) + after, out);
     return;

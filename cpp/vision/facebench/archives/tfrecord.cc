@@ -184,7 +184,7 @@ class TfRecordArchive : public ImageArchive {
   void add_name(Entry& entry, std::string_view name, const std::string& where) {
     while (name.starts_with('/') || name.starts_with("./")) name.remove_prefix(1);
     if (name.empty() || name.find("..") != std::string_view::npos)
-      fail(where, fmt::format("'{}' is no name of an image", name));
+      fail(where, fmt::format("'{}' is not a name of an image", name));
     entry.name = names_.size();
     entry.name_size = static_cast<std::uint32_t>(name.size());
     names_ += name;
@@ -281,7 +281,7 @@ class TfRecordArchive : public ImageArchive {
       damaged = damaged || features.damaged();
     }
     if (damaged || message.damaged())
-      fail(where(i), "is no tf.train.Example", "The record is damaged, or of another kind.");
+      fail(where(i), "is not a tf.train.Example", "The record is damaged, or of another kind.");
     const std::string features = printable(fmt::format("{}", fmt::join(example.features, ", ")));
     if (example.image.empty())
       fail(where(i), "has no feature 'image' or 'image/encoded' with bytes",

@@ -31,7 +31,7 @@ struct Dataset {
   std::vector<std::string> notes;        // what is odd about it, a sentence each
   std::int64_t unlabelled = 0;  // images of an archive without a label, each a person of its own
   Json archive;                 // of ArchiveOptions those that were given; null = none
-  // Of a folder: what is no image that is read (WebP, BMP, lists), and images outside of the
+  // Of a folder: what is not an image that is read (WebP, BMP, lists), and images outside of the
   // people's folders.
   std::vector<std::string> passed_over;
 };

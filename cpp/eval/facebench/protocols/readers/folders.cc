@@ -125,7 +125,7 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
     // Where they are half of the files, the numbers may be of another data set.
     if (others > 0)
       (others >= images ? set.warnings : set.notes)
-          .push_back(fmt::format("{} of {} files in the folders are no {}, passed over.", others,
+          .push_back(fmt::format("{} of {} files in the folders are not {}, passed over.", others,
                                  others + images, known_image_formats()));
     if (deeper > 0)
       set.notes.push_back(
@@ -135,7 +135,7 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
     return people;
   }
 
-  // An image compared with its copy is no comparison: of the copies below one person the first
+  // An image compared with its copy is not a comparison: of the copies below one person the first
   // stays, and of those below several none, since nothing says whose it is. The list's own hash
   // covers names and bytes of all images that stay, so a changed image is another list. Returns a
   // note that says so.

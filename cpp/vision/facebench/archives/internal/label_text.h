@@ -20,7 +20,7 @@ struct LabelText {
   bool operator==(const LabelText&) const = default;
 };
 // A whole number from 0 on (7.0 too), or a name: UTF-8 on one line, of at most 256 bytes, which
-// begins with neither a sign nor a digit-like number (1.5, -1 are no names). Nothing where it is
+// begins with neither a sign nor a digit-like number (1.5, -1 are not names). Nothing where it is
 // neither.
 std::optional<LabelText> parse_label_text(std::string_view text);
 

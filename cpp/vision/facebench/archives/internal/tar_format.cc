@@ -82,7 +82,7 @@ class TarScan {
       }
       check_sum(header);
       std::uint64_t size = 0;
-      if (!tar_number(header.substr(124, 12), size)) cut("a member's size is no number");
+      if (!tar_number(header.substr(124, 12), size)) cut("a member's size is not a number");
       const char type = header[156];
       if (type != 'x' && type != 'g' && type != 'L' && type != 'K' && extensions_.has_size)
         size = extensions_.size;
@@ -171,7 +171,7 @@ class TarScan {
     for (const char c : name.substr(0, 80)) shown += c >= 32 && c != 127 ? c : '?';
     if (type == '1' || type == '2') refuse(fmt::format("the link '{}'", shown));
     if (type != '0' && type != '\0' && type != '7' && type != '5')
-      refuse(fmt::format("'{}', which is no regular file,", shown));
+      refuse(fmt::format("'{}', which is not a regular file,", shown));
     if (leaves_archive(name)) refuse(fmt::format("the name '{}', which leaves it,", shown));
   }
 
