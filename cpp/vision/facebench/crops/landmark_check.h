@@ -35,8 +35,8 @@ struct LandmarkTemplate {
 // more than 60 degrees, where their mean leaves the middle of the box by more than 0.6 of its width
 // or 0.35 of its height, and where their spread is not between 0.15 and 0.45 of the box's side
 // (eyes_and_mouth) or 0.12 and 0.4 (eye_corners). Of 9,095 faces that MTCNN found in LFW the most
-// are 0.36 (profile faces), 44 degrees, 0.52 and 0.22, and spreads are 0.18 to 0.38; of 3,458 in
-// boxes of HOG with dlib's points 0.33 of the spread, 41 degrees, 0.13 and 0.25, and 0.15 to 0.31.
+// are 0.36 (profile faces), 44 degrees, 0.52 and 0.22, and spreads are 0.18 to 0.38; of 6,897 in
+// boxes of HOG with dlib's points 0.37 of the spread, 41 degrees, 0.14 and 0.26, and 0.14 to 0.32.
 // docs/detection.md has the table. `other`, a template of the other kind, tells its points. Reads
 // `face.landmarks` and `face.box`.
 LandmarkDoubt doubt_of_landmarks(const Face& face, const LandmarkTemplate& target,
