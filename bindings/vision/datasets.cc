@@ -7,6 +7,7 @@
 #include "common.h"
 #include "facebench/archives/archive.h"
 #include "facebench/archives/archive_writer.h"
+#include "facebench/archives/shard_names.h"
 #include "facebench/archives/table_archive.h"
 #include "facebench/core/error.h"
 #include "facebench/datasets/check.h"
@@ -58,7 +59,7 @@ void bind_folders(py::module_& m) {
       "is_litter", [](const std::string& name) { return is_litter(name); }, py::arg("name"),
       "Whether a file or folder of this name is what systems and other programs leave in folders.");
   m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
-  m.def("read_image_folder", &read_image_folder, py::arg("root"));
+  m.def("read_image_folder", &read_image_folder, py::arg("root"), py::arg("level") = "");
   m.def(
       "read_dataset",
       [](const std::string& name, const std::filesystem::path& root, std::int64_t skip_damaged,
@@ -136,8 +137,8 @@ void bind_sources(py::module_& m) {
           py::arg("index"), "uint8 (H, W, 3), a read-only view.");
 }
 
-// An archive that Python reads: an object with __len__, name, label, person, read, where and
-// label_places.
+// An archive that Python reads: an object with __len__, name, label, person, read, where,
+// label_places and notes.
 class PythonArchive : public ImageArchive {
  public:
   explicit PythonArchive(py::object archive)
@@ -156,6 +157,10 @@ class PythonArchive : public ImageArchive {
   std::string read(std::int64_t i) const override { return ask<std::string>("read", i); }
   std::string where(std::int64_t i) const override { return ask<std::string>("where", i); }
   std::string label_places() const override { return text("label_places"); }
+  std::vector<std::string> notes() const override {
+    const py::gil_scoped_acquire gil;
+    return archive_.attr("notes").cast<std::vector<std::string>>();
+  }
 
  private:
   std::string text(const char* attribute) const {
@@ -188,6 +193,9 @@ std::shared_ptr<const ImageArchive> open_table_in_python(const std::filesystem::
 }
 
 void bind_archives(py::module_& m) {
+  m.def("require_all_shards", &require_all_shards, py::arg("files"), py::arg("where"));
+  m.def("shard_note", &shard_note, py::arg("file"));
+  m.def("numbering_note", &numbering_note, py::arg("files"));
   set_table_archive_opener(open_table_in_python);
   py::class_<DecodedImages, ImageSource>(
       m, "DecodedImages", "The images of a data set, decoded each time they are asked for.")

@@ -71,8 +71,9 @@ def pack(
     leave out, as `facebench.datasets.find_overlap` makes them; the pack's manifest records it.
     ``skip_damaged``: how many entries of an archive may be damaged; they are left out, and the
     manifest lists them. ``label``: of an archive, the column, key, feature or ending that says who
-    it is; ``split``: of Parquet and Arrow, which split of several. Returns a `PackSummary`: counts
-    by status, failures with reasons, the tree hash.
+    it is, of a folder the level of the people's folders, "1" or "2"; ``split``: of Parquet and
+    Arrow, which split of several. Returns a `PackSummary`: counts by status, failures with reasons,
+    the tree hash.
 
     Of a large set other machines, which see the same files, make parts. Either ``workers``, any
     `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside ``out`` until they are

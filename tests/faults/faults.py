@@ -153,7 +153,7 @@ def outcome_of(line, fault=None, shim=None):
 def content(path):
     """What has to be the same of two results: bytes, but for what a run's circumstance says.
 
-    Temporaries, hidden files, are no result; that a rerun removes them is looked at apart."""
+    Temporaries, hidden files, are not a result; that a rerun removes them is looked at apart."""
     if not path.exists():
         return None
     if path.is_file():

@@ -17,7 +17,7 @@ inline std::vector<FuzzTarget>& fuzz_targets() {
   return targets;
 }
 
-// Runs a target; what is refused is no finding. Returns whether it was accepted.
+// Runs a target; what is refused is not a finding. Returns whether it was accepted.
 inline bool feed(const FuzzTarget& target, std::string_view bytes) {
   try {
     target.read(bytes);

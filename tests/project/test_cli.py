@@ -413,7 +413,7 @@ def test_an_answer_that_is_lost_is_an_error(words, output, tmp_path):
 
 
 def test_letters_beyond_the_locale_and_a_folder_that_is_gone(tmp_path):
-    """With the locale C, argv holds bytes that are no ASCII as surrogates."""
+    """With the locale C, argv holds bytes that are not ASCII as surrogates."""
     rng = np.random.default_rng(3)
     names = [f"{person}/{image}.jpg" for person in "ab" for image in (1, 2)]
     for name in names:

@@ -239,7 +239,7 @@ def test_no_file_of_a_folder_is_passed_over_in_silence(tmp_path):
     assert set(facebench.datasets.read_dataset("folder", root).passed_over) == set(wanted)
     notes = facebench.protocols.read_trials("folders", root).notes
     formats = facebench.images.known_formats()
-    assert f"1 of 4 files in the folders are no {formats}, passed over." in notes
+    assert f"1 of 4 files in the folders are not {formats}, passed over." in notes
     assert "1 folders lie inside of people's folders, passed over." in notes
 
 
@@ -250,7 +250,7 @@ def test_half_of_a_set_passed_over_is_a_warning(tmp_path):
         (root / f"{name}.heic").write_bytes(b"\0\0\0\x18ftypheic")
     trials = facebench.protocols.read_trials("folders", root)
     sentence = (
-        f"4 of 8 files in the folders are no {facebench.images.known_formats()}, passed over."
+        f"4 of 8 files in the folders are not {facebench.images.known_formats()}, passed over."
     )
     assert trials.warnings == [sentence] and sentence not in trials.notes
     for verb in (

@@ -219,7 +219,7 @@ def is_header_only(text: str) -> bool:
     """Declares nothing that a source would have to define."""
     code = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
     code = re.sub(r"=\s*(default|delete|0)\s*;", "{}", code)
-    # A function declared and not defined: `name(...) qualifiers ;` that is no macro or cast.
+    # A function declared and not defined: `name(...) qualifiers ;` that is not a macro or cast.
     depth_free = re.sub(r"\{[^{}]*\}", "{}", code)
     while (again := re.sub(r"\{[^{}]*\}", "{}", depth_free)) != depth_free:
         depth_free = again

@@ -510,7 +510,7 @@ def test_modules_of_the_working_folder_are_not_found_by_chance(place, what):
         text=True,
         check=False,
     )
-    expected = "onnxruntime.py: is no file of a run" if what == "verify" else "False\n"
+    expected = "onnxruntime.py: is not a file of a run" if what == "verify" else "False\n"
     assert expected in done.stdout, done.stderr
     assert "Traceback" not in done.stderr
 

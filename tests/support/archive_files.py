@@ -4,6 +4,7 @@ specifications, with nothing of facebench's: what tests compare it with."""
 import io
 import pickle
 import struct
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +143,14 @@ def bins(images, same):
         "list": pickle.dumps([images, list(map(int, same))], 3),
         "tuples": pickle.dumps((tuple(images), tuple(same)), 3),
     }
+
+
+def write_tar(path, files):
+    """files: (name, bytes or text), in their order."""
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
+        for name, data in files:
+            data = data.encode() if isinstance(data, str) else data
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return path

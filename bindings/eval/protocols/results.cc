@@ -73,7 +73,7 @@ py::list failures(const std::vector<FailedSample>& failed) {
   return result;
 }
 
-// The counts that stand behind a number and are no result of a function of the metrics.
+// The counts that stand behind a number and are not a result of a function of the metrics.
 void bind_counts(py::module_& m) {
   ResultClass<ThresholdAtFar>(m, "ThresholdAtFar", "What the threshold for a FAR gives.")
       .field("at", &ThresholdAtFar::at, "the TAR there")

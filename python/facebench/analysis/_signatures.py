@@ -51,7 +51,7 @@ def check(run, key):
     try:
         lines = read_text(path, _MOST).split("\n")
         if len(lines) < 4 or not lines[2].startswith("trusted comment: "):
-            raise Error(f"{path}: is no signature of minisign")
+            raise Error(f"{path}: is not a signature of minisign")
         comment = lines[2].removeprefix("trusted comment: ").removesuffix("\r")
         signature, over = _bytes(lines[1], 74, path), _bytes(lines[3], 64, path)
         digest = _digest(Path(run) / "run.json")
@@ -110,7 +110,7 @@ def _public_key(key):
         text = lines[1] if len(lines) > 1 else ""
     data = _bytes(text, 42, where)
     if data[:2] != b"Ed":
-        raise Error(f"{brief(where)}: is no public key of minisign")
+        raise Error(f"{brief(where)}: is not a public key of minisign")
     return data[2:10], data[10:]
 
 
@@ -119,7 +119,7 @@ def _secret_key(key):
     lines = read_text(key, _MOST).split("\n")
     data = _bytes(lines[1] if len(lines) > 1 else "", 158, key)
     if data[:2] != b"Ed" or data[4:6] != b"B2" or data[2:4] not in (b"Sc", b"\0\0"):
-        raise Error(f"{brief(key)}: is no secret key of minisign")
+        raise Error(f"{brief(key)}: is not a secret key of minisign")
     secret = data[54:]
     if data[2:4] == b"Sc":
         work, memory = (int.from_bytes(data[k : k + 8], "little") for k in (38, 46))

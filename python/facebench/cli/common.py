@@ -39,7 +39,9 @@ DetectorOption = option(
 )
 SkipDamaged = option("Go on past so many damaged entries of an archive, and list them.", int, min=0)
 Label = option(
-    "Of an archive: the column, key, feature or ending (txt) that says who it is.", metavar="NAME"
+    "Of an archive: the column, key, feature or ending (txt) that says who it is. Of a folder: the "
+    "level of the people's folders, 1 or 2.",
+    metavar="NAME",
 )
 Split = option("Of Parquet and Arrow: which split of several, train or train+test.")
 Exclude = option(
@@ -272,7 +274,7 @@ def parse_crop_size(text: str | None) -> int | tuple[int, int] | None:
 def command_line() -> str:
     """What was typed, for a run's manifest."""
     words = shlex.join(["facebench", *sys.argv[1:]])
-    # Bytes that are no text in this locale are kept as text where they are UTF-8, else as \xe9.
+    # Bytes that are not text in this locale are kept as text where they are UTF-8, else as \xe9.
     return words.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

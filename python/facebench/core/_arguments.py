@@ -84,7 +84,7 @@ def one_of(value, known, name: str):
 
 
 def check_numbers(**numbers) -> None:
-    """TypeError for what is no number, ValueError for one below 0 or beyond 10^15; both name it.
+    """TypeError for what is not a number, ValueError for one below 0 or beyond 10^15; both name it.
 
     >>> check_numbers(seconds=0.5, rounds=3)
     """
@@ -118,8 +118,8 @@ def path_text(value, name: str) -> str:
 
 
 def listed(values, name: str) -> list:
-    """Texts, paths or objects as a list; none for None. TypeError for one text, which is no list,
-    and for an array of numbers, which may hold any number of them."""
+    """Texts, paths or objects as a list; none for None. TypeError for one text, which is not a
+    list, and for an array of numbers, which may hold any number of them."""
     if values is None:
         return []
     kind = getattr(getattr(values, "dtype", None), "kind", "")
@@ -188,8 +188,8 @@ def plain_values(values, name: str):
 
 
 def unmasked(values, name: str):
-    """The value, where it is no array with a mask; else ValueError: as a plain array it would be
-    what lies under the mask.
+    """The value, where it is not an array with a mask; else ValueError: as a plain array it would
+    be what lies under the mask.
 
     >>> unmasked([1, 2], "scores")
     [1, 2]
@@ -202,7 +202,7 @@ def unmasked(values, name: str):
 
 
 def real_array(values, name: str):
-    """``values`` as a float64 array. TypeError where they are no real numbers, ValueError where
+    """``values`` as a float64 array. TypeError where they are not real numbers, ValueError where
     some are masked."""
     import numpy as np
 

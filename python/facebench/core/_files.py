@@ -15,7 +15,7 @@ MOST = 1 << 30  # bytes of a file that is read whole
 def open_file(path, most=None):
     """A regular file, opened to read its bytes, of at most ``most`` where given.
 
-    facebench.Error for what cannot be opened, is no regular file or is larger.
+    facebench.Error for what cannot be opened, is not a regular file or is larger.
     """
     try:
         # What would wait for its other side (a pipe) is refused below.

@@ -196,7 +196,7 @@ def sink(progress):
     """What the library reports to, out of what ``progress=`` was given.
 
     None: a bar in Jupyter, on the command line what `terminal` gives, else nothing. False: nothing.
-    True: a bar, or lines where the error stream is no terminal. A function: called with (stage,
+    True: a bar, or lines where the error stream is not a terminal. A function: called with (stage,
     done, total, unit). An object with ``begin``, ``update`` and ``end``: itself. TypeError for
     anything else.
 

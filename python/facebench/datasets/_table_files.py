@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from facebench._full import is_litter
+from facebench._full import is_litter, numbering_note, require_all_shards, shard_note
 from facebench.core import Error
 from facebench.core._files import read_json
 
@@ -72,17 +72,18 @@ def _find(folder, before, depth, found):
 
 
 def table_files(path, split=""):
-    """The files of one table: the file itself, or those of a folder in the order of their names.
+    """The files of one table: the file itself, or those of a folder in the order of their names;
+    and what should be known of them, a sentence each.
 
     A split is told by the names of files (``train-00000-of-00002.parquet``, ``test.parquet``) and
     of folders (``train/``, a DatasetDict of ``save_to_disk``). Where there are several, ``split``
-    names one, or several joined by ``+``. Error where it does not, and where the folder holds no
-    table.
+    names one, or several joined by ``+``. Error where it does not, where the folder holds no table,
+    and where a part of those that names count (``-of-00002``) is not there.
     """
     if not path.is_dir():
         if split and _split_of(path.stem) not in ("", split):
             raise Error(f"{path}: is of the split {_split_of(path.stem)}, not {split}.")
-        return [path]
+        return [path], [note] if (note := shard_note(path.name)) else []
     found = defaultdict(list)
     _find(path, "", 0, found)
     if not found:
@@ -111,4 +112,6 @@ def table_files(path, split=""):
         raise Error(
             f"{path}: .parquet and .arrow files are mixed in this folder. Give one of them."
         )
-    return files
+    below = [file.relative_to(path).as_posix() for file in files]
+    require_all_shards(below, str(path))
+    return files, [note] if (note := numbering_note(below)) else []

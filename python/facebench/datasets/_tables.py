@@ -99,18 +99,25 @@ def _label_kind(kind, arrow, path, column):
     """ "number" or "text" of a column's type; a dictionary's is that of its values."""
     if arrow.types.is_dictionary(kind):
         kind = kind.value_type
-    if arrow.types.is_integer(kind):
+    # A column of whole numbers with a gap becomes one of floats in pandas.
+    if arrow.types.is_integer(kind) or arrow.types.is_floating(kind):
         return "number"
     if arrow.types.is_string(kind) or arrow.types.is_large_string(kind):
         return "text"
     raise Error(f"{path}: the column '{column}' is {kind}, neither whole numbers nor texts.")
 
 
+def _whole(value):
+    """7 of 7.0; another value as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 class _Table:
     """The images of one or several files, by row, as an archive."""
 
-    def __init__(self, paths, arrow, label):
+    def __init__(self, paths, arrow, label, notes):
         self._arrow = arrow
+        self.notes = notes
         self._column_of_labels = label or "label"
         self._label_asked = bool(label)
         self._class_names = []
@@ -180,13 +187,13 @@ class _Table:
         if self._kind is None:
             return None
         group, row = self._place(index)
-        value = self._labels[group][row]
+        value = _whole(self._labels[group][row])
         if self._kind == "text":
             if value is None or not value.strip():
                 raise Error(f"{self.where(index)}: the label is empty.")
             return value.strip()
-        if value is None or value < 0:
-            raise Error(f"{self.where(index)}: the label is {value}, no whole number from 0 on.")
+        if not isinstance(value, int) or not 0 <= value < 1 << 62:
+            raise Error(f"{self.where(index)}: the label is {value}, not a whole number from 0 on.")
         if self._class_names and value >= len(self._class_names):
             count = len(self._class_names)
             raise Error(f"{self.where(index)}: the label is {value} of {count} names.")
@@ -249,4 +256,5 @@ def open_table(path, label="", split=""):
         import pyarrow.ipc
     except ImportError:
         raise Error(f"{path}: Parquet and Arrow files need pyarrow: pip install pyarrow") from None
-    return _Table(table_files(path, split), pyarrow, label)
+    files, notes = table_files(path, split)
+    return _Table(files, pyarrow, label, notes)

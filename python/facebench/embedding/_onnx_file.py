@@ -38,7 +38,7 @@ _TYPES = {
 
 
 class Malformed(ValueError):
-    """The bytes are no protobuf message, or not of ONNX."""
+    """The bytes are not a protobuf message, or not of ONNX."""
 
 
 @dataclass
@@ -92,8 +92,8 @@ class _Elsewhere:
 
 
 def read(path) -> OnnxFile:
-    """facebench.Error where the file is no ONNX file, is damaged, or keeps weights outside of its
-    folder."""
+    """facebench.Error where the file is not an ONNX file, is damaged, or keeps weights outside of
+    its folder."""
     with _reading(path) as data:
         file = _model(2, data)
         for name, tensor in file.tensors.items():
@@ -181,7 +181,7 @@ def _reading(path):
     try:
         yield memoryview(read_bytes(path))
     except Malformed as e:
-        raise Error(f"{path}: is no ONNX file, or a damaged one ({e})") from None
+        raise Error(f"{path}: is not an ONNX file, or a damaged one ({e})") from None
 
 
 def _inside(path, place: dict[str, str]) -> str:

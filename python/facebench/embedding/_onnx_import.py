@@ -84,7 +84,7 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
     try:
         text = json.dumps(graph, allow_nan=False)
     except ValueError:
-        raise Error(f"{path}: an attribute of a node is no finite number") from None
+        raise Error(f"{path}: an attribute of a node is not a finite number") from None
     parts = file, nodes, inputs[0], output, shape, operations.work, operations.values
     return Imported(text, operations.tensors, type(last) is Unit, *parts)
 

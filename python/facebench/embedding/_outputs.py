@@ -1,4 +1,4 @@
-"""Outputs of foreign networks that are no embedding."""
+"""Outputs of foreign networks that are not embeddings."""
 
 from facebench.core._arguments import brief, cut
 

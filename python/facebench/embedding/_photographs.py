@@ -63,7 +63,7 @@ def embed_folder(
 ) -> EmbeddingSet:
     """An `EmbeddingSet` of all photographs below a folder, by their paths in it. One without a face
     or that cannot be read has the status that says so. The manifest is that of `extract`, with the
-    preparation. UserWarnings count the files that are no photographs, and the photographs that ask
+    preparation. UserWarnings count the files that are not photographs, and the photographs that ask
     to be turned."""
     steps = Steps(model)
     files, others = detection.list_image_files(folder)

@@ -68,7 +68,7 @@ def read(path, names=None, columns=None):
         raise ValueError(f"columns: {where} has none; they are those of .csv and .parquet")
     ending = Path(where).suffix.lower()
     if kind is None and ending in (".npy", ".npz", ".parquet"):
-        raise Error(f"{where}: is no {ending} file, by its first bytes. Is it cut off? {_KINDS}")
+        raise Error(f"{where}: is not a {ending} file, by its first bytes. Is it cut off? {_KINDS}")
     if kind in (None, "h5"):
         return _eval.read_embeddings(where)
     if kind == "pickle":
@@ -188,7 +188,7 @@ def _check_claim(file, size, what):
     except Exception as error:  # whatever Python's own parser raises for it
         raise ValueError(f"{what} is malformed ({type(error).__name__})") from None
     if any(type(side) is not int or not 0 <= side < 1 << 62 for side in shape):
-        raise ValueError(f"{what} has a side that is no length: {brief(str(shape))}")
+        raise ValueError(f"{what} has a side that is not a length: {brief(str(shape))}")
     claimed, there = math.prod(shape) * dtype.itemsize, size - file.tell()
     if claimed > there and not dtype.hasobject:
         raise ValueError(f"{what}: claims {claimed} bytes, {there} are there")

@@ -152,7 +152,7 @@ def read_parquet(where, asked, named):
     try:
         table = pyarrow.parquet.read_table(where)
     except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError
-        raise Error(f"{where}: is no Parquet file, or damaged ({brief(str(error))})") from None
+        raise Error(f"{where}: is not a Parquet file, or damaged ({brief(str(error))})") from None
     return read_frame(table, where, asked, named)
 
 

@@ -48,5 +48,5 @@ def value_text(value) -> str:
         try:
             return "[" + ", ".join(value_text(v) for v in value) + "]"
         except RecursionError:
-            raise ValueError("a list that holds itself is no value") from None
+            raise ValueError("a list that holds itself is not a value") from None
     return str(value)

@@ -145,7 +145,7 @@ def write_pairs(protocol, out, root=None, lists=None):
 
     With a further column ``score`` (or ``distance``) it is what :func:`evaluate` reads, in any
     order of the rows. Returns how many pairs there are. facebench.Error for a protocol whose
-    comparisons are no list.
+    comparisons are not a list.
     """
     spec = _spec(protocol)
     return _pairs.write(read_trials(spec, root, lists), out, f"protocol {spec.id}")
@@ -171,7 +171,7 @@ def _scored_list(spec, files, form, columns, strict, distance):
 
 
 def _turned(distances):
-    """Their negatives; what is no array of numbers as it is, for the check of scores to refuse."""
+    """Their negatives; what is not an array of numbers as it is: the check of scores refuses it."""
     import numpy as np
 
     array = np.asanyarray(distances)
@@ -210,7 +210,7 @@ def _embedding_set(embeddings, names, status, columns):
 def load(folder, threads=0) -> Result:
     """The result of a run folder, with all that `facebench.evaluate` gives: metrics, plots, frames.
 
-    Its numbers are computed again from the folder's scores. facebench.Error where it is no run
+    Its numbers are computed again from the folder's scores. facebench.Error where it is not a run
     folder, or a file is not the one that the run wrote.
 
     >>> import pathlib, tempfile, facebench

@@ -44,7 +44,7 @@ def listed(trials, where="protocol"):
     for track in trials.tracks:
         if not hasattr(track.trials, "comparisons"):
             raise Error(
-                f"{where}, track {track.name}: is no list of pairs ({track.kind}), so it has no "
+                f"{where}, track {track.name}: is not a list of pairs ({track.kind}), so it has no "
                 "list to score. Evaluate embeddings"
             )
         for first, second in track.trials.comparisons.tolist():

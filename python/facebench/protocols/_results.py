@@ -178,7 +178,7 @@ class TrackResult(_eval.TrackResult, NamedValues):
         ValueError for a track of another kind.
         """
         if self.kind != "identification":
-            raise ValueError(f"track {self.name} is no identification but {self.kind}")
+            raise ValueError(f"track {self.name} is not an identification but {self.kind}")
         searches = self.scores
         if not isinstance(searches, _eval.Searches):
             trials = self._raw.trials

@@ -45,7 +45,7 @@ def escape_latex(text) -> str:
 
 def spreadsheet_record(fields) -> str:
     """A line of CSV for spreadsheets: a field that they would take for a formula (it begins with =,
-    +, -, @, a tab or a carriage return, and is no number) gets a ' before it.
+    +, -, @, a tab or a carriage return, and is not a number) gets a ' before it.
 
     >>> spreadsheet_record(["=1", "-2.5", None])
     "'=1,-2.5,\\n"

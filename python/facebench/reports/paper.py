@@ -156,7 +156,7 @@ def system_table(
     ``titles``: the system of each run; runs of one system under several protocols share one.
     ``metrics``: which numbers, as ``metrics.json`` names them ("accuracy", "tar@far=0.001", of a
     matrix all or one, "dprime[frontal,profile]"); all where it is empty. ``digits``: decimals, of
-    rates in percent; None: two, and three of what is no rate. ``interval``: "brackets", "pm"
+    rates in percent; None: two, and three of what is not a rate. ``interval``: "brackets", "pm"
     (the longer side) or "none". ``baseline``: a title; every other number then has its difference
     to that system's, on the same draws of people, and its p-value, adjusted by
     Holm over the column. ``bootstrap``: replicates, seed, ... of `rank_runs`.
@@ -186,7 +186,7 @@ def system_table(
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
     if baseline is not None and baseline not in titles:
-        raise ValueError(f"baseline {brief(baseline)} is no title; there are: {', '.join(titles)}")
+        raise ValueError(f"baseline {brief(baseline)} is not a title; titles: {', '.join(titles)}")
     columns = _columns(folders, titles, list(metrics))
     style = {
         "digits": digits,

@@ -114,7 +114,7 @@ def verify_pages(folder):
             checks.append((name, *_compare_page(path, rendered, run["content"].get("facebench"))))
     for name in sorted(os.listdir(folder)):
         if name not in _FILES and name not in pages:
-            reason = "is no file of a run; nothing says what it has to hold"
+            reason = "is not a file of a run; nothing says what it has to hold"
             if name == SIGNATURE:
                 reason = "a signature, which the signer's public key checks (signed_by)"
             checks.append((_eval.printable(os.fsencode(name)), None, reason))

@@ -144,7 +144,7 @@ def _pairs_block(pairs, crops):
 
 def worst_pairs(run, title, count=6):
     """The worst pairs of a run as a section of a page; None where its crops are not at hand, or its
-    comparisons are no list."""
+    comparisons are not a list."""
     pack = Path(run) / "pack.h5"
     if find_spec("facebench._full") is None or not os.path.isfile(pack):
         return None

@@ -100,7 +100,7 @@ def _of_embeddings(path, norm, column):
         lengths = np.linalg.norm(values, axis=1)
         if np.ptp(lengths[ok]) < 1e-4 * np.mean(lengths[ok]):
             raise _eval.Error(
-                f"{path}: all embeddings have the same length, so it is no quality. "
+                f"{path}: all embeddings have the same length, so it is not a quality. "
                 "Embed again with --normalization none"
             )
         measured[NORM] = (list(rows.names), lengths)

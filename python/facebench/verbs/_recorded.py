@@ -30,7 +30,7 @@ class Undone(Exception):
 
 
 def table_at(record, *keys) -> dict:
-    """The table at a place of run.json; ValueError names what is no table."""
+    """The table at a place of run.json; ValueError names what is not a table."""
     for depth, key in enumerate(keys):
         record = record.get(key)
         if not isinstance(record, dict):
@@ -156,7 +156,7 @@ def model_file(run, content, circumstance, root="") -> Path:
         text = place.get("path") if isinstance(place, dict) else None
         if not isinstance(text, str) or not text.endswith(_WEIGHTS):
             raise Undone(
-                f"the run names {brief(text)!r} as its model, which is no .safetensors or .onnx "
+                f"the run names {brief(text)!r} as its model, which is not a .safetensors or .onnx "
                 "file; code is taken from the caller alone. Name the model: --model"
             )
         path = Path(text)

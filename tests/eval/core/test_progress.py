@@ -124,7 +124,7 @@ def test_what_is_neither_says_what_it_may_be():
 
 def test_outside_of_notebooks_nothing_is_shown_unless_asked_for(capsys):
     assert sink(None) is None
-    assert sink(True)._how["file"] is sys.stderr  # lines: the stream is no terminal
+    assert sink(True)._how["file"] is sys.stderr  # lines: the stream is not a terminal
     all_pairs(None)
     assert capsys.readouterr().err == ""
 

@@ -99,7 +99,7 @@ TEST(Embeddings, FilesOfOthers) {
                  w.write_texts("/name", names);
                  w.write<std::uint8_t>("/status", std::vector<std::uint8_t>{0, 9}, {2});
                }),
-               "row 1 holds 9, which is no status");
+               "row 1 holds 9, which is not a status");
   EXPECT_ERROR(write([&](H5Writer& w) {
                  w.write<float>("/embedding", values, {4});
                  w.write_texts("/name", names);

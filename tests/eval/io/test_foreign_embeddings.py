@@ -60,7 +60,7 @@ def test_a_csv_of_pandas(tmp_path):
     path = tmp_path / "e.csv"
     path.write_bytes(lines(",0,1,2", *rows()))
     same(path)
-    path.write_bytes(lines(",0.5,1,2", *rows()))  # a row without a name is no header
+    path.write_bytes(lines(",0.5,1,2", *rows()))  # a row without a name is not a header
     with pytest.raises(Error, match="row 0 has no name"):
         fio.read_embeddings(path)
 
@@ -223,7 +223,7 @@ def test_numbers_that_float32_does_not_hold(tmp_path, scale):
 @pytest.mark.parametrize("data", [b"", b"\x93NU"])
 def test_the_first_bytes_of_a_file_alone(tmp_path, ending, data):
     (tmp_path / f"a{ending}").write_bytes(data)
-    with pytest.raises(Error, match=rf"a{ending}: is no {ending} file, by its first bytes"):
+    with pytest.raises(Error, match=rf"a{ending}: is not a {ending} file, by its first bytes"):
         fio.read_embeddings(tmp_path / f"a{ending}")
 
 

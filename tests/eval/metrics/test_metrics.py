@@ -136,7 +136,7 @@ def test_tar_rises_with_far():
 def test_a_far_that_is_met_exactly_is_not_lost_to_rounding(impostors, far):
     allowed = round(far * impostors)
     if abs(allowed - far * impostors) > 1e-6:
-        pytest.skip("the target is no multiple of 1 / impostors")
+        pytest.skip("the target is not a multiple of 1 / impostors")
     scores = np.r_[np.arange(impostors), -1.0]
     labels = np.r_[np.zeros(impostors), 1]
     cell = metrics.tar_at_far(scores, labels, far)

@@ -193,7 +193,7 @@ TEST(AllPairsTrials, DenseTracksHaveACmc) {
   const Result r = evaluate(under(ranked, set.trials), set.embeddings, stored());
   write_run_files(place.root(), r);
   const auto curves = read_curves(read_run(place.root()));
-  EXPECT_TRUE(curves[0].cmc.empty());  // a triangle is no search
+  EXPECT_TRUE(curves[0].cmc.empty());  // a triangle is not a search
   ASSERT_GE(curves[1].cmc.size(), 5u);
   EXPECT_EQ(curves[1].cmc[0], r.tracks[1].number("rank@1").value);
   EXPECT_EQ(curves[1].cmc[4], r.tracks[1].number("rank@5").value);

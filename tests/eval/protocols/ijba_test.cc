@@ -410,7 +410,7 @@ TEST(Folders, PeopleOfOnesOwn) {
   place.write("eve/2.txt", "two");
   const std::string nobody = refusal("folders", place);
   EXPECT_HAS(nobody, "1 people have images. ");  // cat
-  EXPECT_HAS(nobody, "1 of 4 files in the folders are no JPEG");
+  EXPECT_HAS(nobody, "1 of 4 files in the folders are not JPEG");
   EXPECT_HAS(nobody, "2 copies of images were left out");
 }
 

@@ -151,7 +151,7 @@ TEST(SearchOutcomes, DamagedOutcomesAreRefused) {
   };
   refused([](SearchRecord& s) { s.gallery = 0; }, "nobody in the gallery");
   refused([](SearchRecord& s) { s.ahead[0] = 1000; }, "a rank beyond the gallery");
-  refused([](SearchRecord& s) { s.score[2] = NAN; }, "a score that is no number");
+  refused([](SearchRecord& s) { s.score[2] = NAN; }, "a score that is not a number");
   refused([](SearchRecord& s) { s.tied.pop_back(); }, "columns of different lengths");
   refused([](SearchRecord& s) { std::swap(s.impostors.front(), s.impostors.back()); },
           "out of order");

@@ -208,7 +208,7 @@ def damaged(packed, tmp_path, file, change):
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused(packed, tmp_path, file, change, message):
     text = damaged(packed, tmp_path, f"ijbc_{file}.txt", change)
-    if message == "row":  # a name that is no path, refused by either file
+    if message == "row":  # a name that is not a path, refused by either file
         assert "1.jpg" in text
     else:
         assert message in text

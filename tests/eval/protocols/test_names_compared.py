@@ -16,7 +16,7 @@ PEOPLE = [  # in NFC, as the lists have them
     "Ångström",
     "Ёлкин",
     "Ιωάννης",
-    "Işık",  # a dotless i, which is no i with something left away
+    "Işık",  # a dotless i, which is not an i with something left away
 ]
 NAMES = [f"{person}/{k}.jpg" for person in PEOPLE for k in range(3)]
 VALUES = np.random.default_rng(11).normal(size=(len(NAMES), 8)).astype(np.float32)

@@ -169,7 +169,7 @@ def test_a_matrix_says_what_it_holds(scored, classes, tmp_path):
 
 
 def test_a_matrix_of_one_set_with_itself(scored, tmp_path):
-    """Queries that are the targets, not compared with themselves, are no other people."""
+    """Queries that are the targets, not compared with themselves, are not other people."""
     random = np.random.default_rng(2)
     person = np.arange(20) % 5
     mask = np.where(person[:, None] == person, 0xFF, 0x7F).astype("u1")

@@ -170,7 +170,7 @@ def test_all_pairs_of_folders_are_inspected_like_a_list(tmp_path):
     accepted = [p for p in impostor if score[p] >= found.threshold - 1e-7]
     assert len(accepted) == int(0.05 * len(impostor))
 
-    with pytest.raises(facebench.Error, match="track 'identification' is no verification"):
+    with pytest.raises(facebench.Error, match="track 'identification' is not a verification"):
         facebench.inspect(tmp_path / "all", track="identification")
     few = run("few", stored_scores=len(pairs) - 1)
     with pytest.raises(facebench.Error, match=f"stored_scores of at least {len(pairs)}"):

@@ -104,7 +104,7 @@ def test_calibrations_that_cannot_be_are_refused():
         metrics.fit_calibrator([0.9, 0.1], [1, 1])
     with pytest.raises(ValueError, match="prior"):
         calibration_error([0.9, 0.1], [1, 0], prior=1)
-    # Scores that say the opposite are no evidence.
+    # Scores that say the opposite are not evidence.
     upside_down = metrics.fit_calibrator([0.1, 0.3, 0.2, 0.9], [1, 1, 0, 0])
     assert upside_down.apply([0.1, 0.9]).tolist() == [0, 0]
 

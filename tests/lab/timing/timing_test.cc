@@ -171,7 +171,7 @@ TEST(Proc, CpuinfoOfTwoSockets) {
 }
 
 TEST(Proc, CpuinfoThatSaysNothing) {
-  // ARM names no model; clocks that are no clocks are left out.
+  // ARM names no model; clocks that are not clocks are left out.
   const CpuFacts facts =
       parse_cpuinfo("processor : 0\nBogoMIPS : 50\ncpu MHz : inf\ncpu MHz : -4\nno colon\n: :\n");
   EXPECT_EQ(facts.processors, 1);

@@ -94,9 +94,9 @@ BAD_RECORDS = {
     "header": (part(0, b"abcd"), "a record of 4 bytes"),
     "labels": (part(0, struct.pack("<IfQQ", 1 << 30, 0, 1, 0) + b"ab"), "1073741824 labels"),
     "empty": (part(0, packed(3.0, 1, b"")), "no image"),
-    "nan": (part(0, packed(float("nan"), 1, IMAGES[0])), "no whole number"),
-    "negative": (part(0, packed(-1.0, 1, IMAGES[0])), "no whole number"),
-    "fraction": (part(0, packed(0.5, 1, IMAGES[0])), "no whole number"),
+    "nan": (part(0, packed(float("nan"), 1, IMAGES[0])), "not a whole number"),
+    "negative": (part(0, packed(-1.0, 1, IMAGES[0])), "not a whole number"),
+    "fraction": (part(0, packed(0.5, 1, IMAGES[0])), "not a whole number"),
     "infinite": (part(0, packed(float("inf"), 1, IMAGES[0])), "label"),
     "inexact": (part(0, packed(2.0**24, 1, IMAGES[0])), "float32"),
     "padding": (part(0, packed(0.0, 1, b"abc"))[:-1], "padding"),
@@ -229,7 +229,7 @@ BAD_BINS = {
     "labels": (lambda: pickle.dumps((IMAGES, [True, 2, 1]), 3), "label of pair 1"),
     "texts": (lambda: pickle.dumps((["a", "b"], [True]), 3), "neither bytes"),
     "one": (lambda: pickle.dumps(IMAGES, 3), "not a pair"),
-    "no pickle": (lambda: IMAGES[0], "is no pickle"),
+    "no pickle": (lambda: IMAGES[0], "is not a pickle"),
     "nothing": (lambda: b"", "empty"),
     "float array": (lambda: pickle.dumps(([np.ones(2), np.ones(2)], [True]), 3), "whole numbers"),
     "long": (lambda: b"\x80\x03]B\xff\xff\xff\xffabc", "announced"),
@@ -371,7 +371,7 @@ def test_damaged_tars(tmp_path):
         with tarfile.open(path, "w") as tar:
             add(tar, "a.jpg", IMAGES[0])
             add(tar, "a.cls", label)
-        with pytest.raises(Error, match="no whole number"):
+        with pytest.raises(Error, match="neither a whole number"):
             contents(path)
     (tmp_path / "b.tar.gz").write_bytes(gzip.compress(bytes(80 << 20), 6))
     with pytest.raises(Error, match="unfolds to more than"):

@@ -137,9 +137,12 @@ BAD_ENTRIES = {
     "three": (b"\x93" + message_bytes(IMAGES[1]) + b"\0\0", "no msgpack list"),
     "cut": (pair(IMAGES[1], 0)[:-9], "no msgpack list"),
     "long": (b"\x92\xc6\xff\xff\xff\xffab", "no msgpack list"),
-    "negative": (pair(IMAGES[1], -5), "no whole number from 0"),
-    "text": (b"\x92" + message_bytes(IMAGES[1]) + b"\xa1a", "no whole number from 0"),
-    "huge": (b"\x92" + message_bytes(IMAGES[1]) + b"\xcf" + b"\xff" * 8, "no whole number from 0"),
+    "negative": (pair(IMAGES[1], -5), "not a whole number from 0"),
+    "text": (b"\x92" + message_bytes(IMAGES[1]) + b"\xa1a", "not a whole number from 0"),
+    "huge": (
+        b"\x92" + message_bytes(IMAGES[1]) + b"\xcf" + b"\xff" * 8,
+        "not a whole number from 0",
+    ),
     "more": (pair(IMAGES[1], 0) + b"a", "bytes follow"),
     "empty": (pair(b"", 0), "no bytes"),
     "nothing": (b"", "no msgpack list"),
@@ -169,7 +172,7 @@ def test_bad_lists_of_lmdb(tmp_path):
                 "is not the number of keys",
             ),
             ({b"__keys__": message_list(keys) + b"", b"__len__": b"\xa1a"}, "not the number"),
-            ({b"__keys__": b"\xdd\xff\xff\xff\xff" + keys[0]}, "entry 1 is no key"),
+            ({b"__keys__": b"\xdd\xff\xff\xff\xff" + keys[0]}, "entry 1 is not a key"),
             ({b"__keys__": pickle.dumps(keys)}, "Python pickle"),
             ({b"__keys__": message_list([keys[0], keys[1], keys[0]])}, "listed twice"),
             ({b"__keys__": message_list([*keys[:2], message_bytes(b"8")])}, "not in the database"),
@@ -398,6 +401,25 @@ def test_tfrecord_of_tensorflow(tmp_path):
     path.write_bytes(gzip.compress(path.read_bytes()))
     with pytest.raises(Error, match=r"a\.tfrecord: is compressed by gzip.*gunzip"):
         people()
+
+
+def test_floats_of_tensorflow_and_parts_by_their_names(tmp_path):
+    def record(i, *values):
+        packed = struct.pack(f"<{len(values)}f", *values)
+        return framed(example(image=feature(1, [IMAGES[i]]), label=feature(2, [packed])))
+
+    records = record(0, 3.0) + record(1, 3.0, 9.0) + record(2, 4.0)
+    for name in ("faces-00000-of-00004.tfrecord", "faces.tfrecord-00001-of-00004"):
+        (tmp_path / name).write_bytes(records)
+        found = datasets.read_archive(tmp_path / name)
+        assert [found.label_names[s.label] for s in found.samples] == ["3", "3", "4"]
+        assert found.notes == [f"By its name {name} is one of 4 parts: the others are not read."]
+    whole = tmp_path / "whole-00000-of-00001.tfrecord"
+    whole.write_bytes(records)
+    assert datasets.read_archive(whole).notes == []
+    whole.write_bytes(records + record(3, 1.5))
+    with pytest.raises(Error, match=r"record 3 .*the label is 1.5, not a whole number from 0 on"):
+        datasets.read_archive(whole)
 
 
 def test_round_trips(tmp_path):

@@ -86,9 +86,9 @@ OTHER_BINS = {
         "image 0 is an array of 4x5x3: pixels",
     ),
     "joined": (pickle.dumps((IMAGES, SAME), 4) * 2, r"byte \d+: the pickle ends here, and \d+ byt"),
-    "zip": (b"PK\x03\x04" + bytes(99), "is no pickle"),
-    "text": (b"hello\n" * 9, "is no pickle"),
-    "floats": (np.zeros(99, np.float32).tobytes(), "is no pickle"),
+    "zip": (b"PK\x03\x04" + bytes(99), "is not a pickle"),
+    "text": (b"hello\n" * 9, "is not a pickle"),
+    "floats": (np.zeros(99, np.float32).tobytes(), "is not a pickle"),
 }
 
 

@@ -164,9 +164,25 @@ def test_no_label_is_said_and_a_column_can_be_named(tmp_path):
     assert label_names(path, label="identity")[0] == ["0", "0", "1", "1"]
     with pytest.raises(Error, match="no column 'person'; there are image, identity"):
         label_names(path, label="person")
-    parquet(path, table(0, 4, pa.array([0.0, 1.0, 2.0, 3.0]), column="identity"))
-    with pytest.raises(Error, match="'identity' is double, neither whole numbers nor texts"):
+    parquet(path, table(0, 4, pa.array([True, False, True, False]), column="identity"))
+    with pytest.raises(Error, match="'identity' is bool, neither whole numbers nor texts"):
         label_names(path, label="identity")
+
+
+def test_floats_that_are_whole_numbers(tmp_path):
+    """As pandas makes them of whole numbers with a gap."""
+    path = tmp_path / "a.parquet"
+    for kind in (pa.float64(), pa.float32()):
+        parquet(path, table(0, 4, pa.array([7.0, 0.0, 7.0, 3.0], kind)))
+        found, data = label_names(path)
+        assert found == ["7", "0", "7", "3"] and data.label_names == ["0", "3", "7"]
+        assert data.samples[1].id == "0/000000001"
+        for bad, shown in ((1.5, "1.5"), (-1.0, "-1"), (None, "None"), (float("nan"), "nan")):
+            parquet(path, table(0, 4, pa.array([0.0, bad, 0.0, 0.0], kind)))
+            with pytest.raises(Error, match=f"row 1: the label is {shown}, not a whole number"):
+                label_names(path)
+    parquet(path, table(0, 4, pa.array([1.0, 0.0, 1.0, 0.0]), ["Zoë", "Ann"]))
+    assert label_names(path)[0] == ["Ann", "Zoë", "Ann", "Zoë"]
 
 
 def test_files_whose_labels_differ_in_kind_are_refused(tmp_path):

@@ -94,7 +94,7 @@ def test_bad_tables(tmp_path):
             (pair, "2 columns of images"),
             (pa.table({"label": LABELS}), "no column of images"),
             (table(labels=[[1]] * 20, kind=pa.list_(pa.int64())), "'label' is list"),
-            (table(labels=[0.5] * 20, kind=pa.float32()), "'label' is float"),
+            (table(labels=[0.5] * 20, kind=pa.float32()), "the label is 0.5, not a whole number"),
             (good.slice(0, 0), "no row"),
             (table(labels=[-1] * 20), "row 0: the label is -1"),
             (table(labels=[None] * 20), "row 0: the label is None"),

@@ -1,26 +1,14 @@
 """Tar files as people make them: dots in names, capitals, labels in other places."""
 
-import io
 import json
-import tarfile
+import unicodedata
 
 import facebench
 import pytest
-from archive_files import jpeg
+from archive_files import jpeg, write_tar
 from facebench import Error, datasets
 
 IMAGES = [jpeg(i) for i in range(8)]
-
-
-def write(path, files):
-    """files: (name, bytes or text), in their order."""
-    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
-        for name, data in files:
-            data = data.encode() if isinstance(data, str) else data
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    return path
 
 
 def people(path, **options):
@@ -48,7 +36,7 @@ def test_dots_in_names(tmp_path):
         "J.Doe/J.Doe_1",
         "p/img.01",
     ]
-    found, data = people(write(tmp_path / "a.tar", images(*stems)))
+    found, data = people(write_tar(tmp_path / "a.tar", images(*stems)))
     assert found == {stem: (stem.split("/")[0], i) for i, stem in enumerate(stems)}
     assert data.notes == [] and data.unlabelled == 0
 
@@ -60,21 +48,21 @@ def test_dots_with_labels_of_their_own_and_of_the_group(tmp_path):
         ("m.02_1.cls", "4"),
         ("m.02_1.jpg", IMAGES[1]),
     ]
-    found, _ = people(write(tmp_path / "a.tar", own))
+    found, _ = people(write_tar(tmp_path / "a.tar", own))
     assert found == {"3/m.01_1": ("3", 0), "4/m.02_1": ("4", 1)}
     views = [("k.left.jpg", IMAGES[0]), ("k.cls", "5"), ("k.right.jpg", IMAGES[1])]
-    found, _ = people(write(tmp_path / "b.tar", views))
+    found, _ = people(write_tar(tmp_path / "b.tar", views))
     assert found == {"5/k.left": ("5", 0), "5/k.right": ("5", 1)}
     both = [("k.jpg", IMAGES[0]), ("k.cls", "5"), ("k.two.jpg", IMAGES[1]), ("k.two.cls", "6")]
-    assert names(write(tmp_path / "c.tar", both)) == ["5", "6"]
+    assert names(write_tar(tmp_path / "c.tar", both)) == ["5", "6"]
     with pytest.raises(Error, match=r"m\.01_1.*has a label and no image"):
-        names(write(tmp_path / "d.tar", [("m.01_1.cls", "3"), *images("m.02_1")]))
+        names(write_tar(tmp_path / "d.tar", [("m.01_1.cls", "3"), *images("m.02_1")]))
 
 
 def test_what_is_not_read_is_counted(tmp_path):
     files = [("1.jpg", IMAGES[0]), ("1.cls", "3"), ("1.seg.png", IMAGES[1]), ("1.npy", b"x")]
     files += [("2.JPG", IMAGES[2]), ("2.Cls", "3"), ("README", "x"), ("2.npy", b"x")]
-    found, data = people(write(tmp_path / "a.tar", files))
+    found, data = people(write_tar(tmp_path / "a.tar", files))
     assert list(found.values()) == [("3", 0), ("3", 2)]
     assert data.notes == ["4 files are not read: 2 .npy, 1 .seg.png, 1 without an ending."]
 
@@ -83,17 +71,17 @@ def test_capitals(tmp_path):
     files = [
         (f"{i}{e}", d) for i in range(4) for e, d in ((".JPG", IMAGES[i]), (".CLS", str(i // 2)))
     ]
-    assert names(write(tmp_path / "a.tar", files)) == ["0", "0", "1", "1"]
+    assert names(write_tar(tmp_path / "a.tar", files)) == ["0", "0", "1", "1"]
 
 
 def test_litter_and_leading_dots(tmp_path):
     files = [("./Ann/1.jpg", IMAGES[0]), ("./__MACOSX/Ann/._1.jpg", b"x"), ("./Ann/._1.jpg", b"x")]
     files += [("./Bob/@eaDir/1.jpg/S.jpg", IMAGES[1]), ("./Bob/1.jpg", IMAGES[2])]
-    found, data = people(write(tmp_path / "a.tar", files))
+    found, data = people(write_tar(tmp_path / "a.tar", files))
     assert found == {"Ann/1": ("Ann", 0), "Bob/1": ("Bob", 2)}
     assert len(data.notes) == 1 and "leave in folders: 3 (__MACOSX/Ann/._1.jpg" in data.notes[0]
     # Without folders and labels each image is a person, whatever the names begin with.
-    flat = write(tmp_path / "b.tar", [("./1.jpg", IMAGES[0]), ("./2.jpg", IMAGES[1])])
+    flat = write_tar(tmp_path / "b.tar", [("./1.jpg", IMAGES[0]), ("./2.jpg", IMAGES[1])])
     assert len(datasets.read_archive(flat).label_names) == 2
 
 
@@ -105,12 +93,12 @@ def test_names_of_people_in_place_of_numbers(tmp_path):
         ("2.json", '{"label": "Ann"}'),
     ]
     files += [("3.jpg", IMAGES[2]), ("3.cls", "Ann")]
-    found, data = people(write(tmp_path / "a.tar", files))
+    found, data = people(write_tar(tmp_path / "a.tar", files))
     assert found == {"Zoë/1": ("Zoë", 0), "Ann/2": ("Ann", 1), "Ann/3": ("Ann", 2)}
     assert data.label_names == ["Ann", "Zoë"]
     for bad in ("-1", "1.5", "", "a\nb", "x" * 300, b"\xff\xfe"):
-        with pytest.raises(Error, match="no whole number"):
-            names(write(tmp_path / "b.tar", [("1.jpg", IMAGES[0]), ("1.cls", bad)]))
+        with pytest.raises(Error, match="neither a whole number"):
+            names(write_tar(tmp_path / "b.tar", [("1.jpg", IMAGES[0]), ("1.cls", bad)]))
 
 
 def test_two_labels_that_disagree_are_said(tmp_path):
@@ -121,7 +109,7 @@ def test_two_labels_that_disagree_are_said(tmp_path):
             (f"{i}.jpg", IMAGES[i]),
             (f"{i}.cls", str(i)),
         ]
-    found, data = people(write(tmp_path / "a.tar", files))
+    found, data = people(write_tar(tmp_path / "a.tar", files))
     assert [p for p, _ in found.values()] == ["0", "1", "2"]
     assert data.notes == ["Of 1 samples the label file and .json disagree: the file counts."]
 
@@ -131,7 +119,7 @@ def labelled_elsewhere(path):
     for i in range(4):
         files += [(f"{i}.jpg", IMAGES[i]), (f"{i}.txt", f"p{i // 2}")]
         files += [(f"{i}.json", json.dumps({"identity": 7 + i // 2, "of": {"name": f"N{i // 2}"}}))]
-    return write(path, files)
+    return write_tar(path, files)
 
 
 def test_no_label_is_said_and_one_can_be_named(tmp_path):
@@ -151,7 +139,7 @@ def test_no_label_is_said_and_one_can_be_named(tmp_path):
         names(path, label="person")
     with pytest.raises(ValueError, match="label: archives of the format rec"):
         datasets.read_dataset("rec", tmp_path / "a.rec", label="x")
-    with pytest.raises(ValueError, match="label and split are of archives"):
+    with pytest.raises(ValueError, match="label: of a folder it is 1 where"):
         datasets.read_dataset("folder", tmp_path, label="x")
 
 
@@ -172,3 +160,54 @@ def test_training_without_labels_is_refused(tmp_path):
     assert datasets.Pack(packed).label_names == ["7", "8"]
     assert datasets.Pack(packed).manifest["archive"] == {"label": "identity"}
     assert facebench.train(recipe, path, tmp_path / "run", label="txt")["classes"] == 2
+
+
+def test_fields_of_a_numbered_sample(tmp_path):
+    """webdataset's fields with dots: the only label of 0000 is that of its images."""
+    files = [("0000.input.jpg", IMAGES[0]), ("0000.target.cls", "4")]
+    files += [("0001.target.cls", "5"), ("0001.input.JPG", IMAGES[1])]
+    files += [("0002.jpg", IMAGES[2]), ("0002.target.cls", "4")]
+    files += [("0003.left.jpg", IMAGES[3]), ("0003.right.jpg", IMAGES[4]), ("0003.who.cls", "5")]
+    found, data = people(write_tar(tmp_path / "a.tar", files))
+    assert list(found.values()) == [("4", 0), ("5", 1), ("4", 2), ("5", 3), ("5", 4)]
+    assert data.unlabelled == 0 and data.notes == []
+    two = [("7.a.jpg", IMAGES[0]), ("7.age.cls", "30"), ("7.who.cls", "2")]
+    with pytest.raises(Error, match="has a label and no image"):
+        names(write_tar(tmp_path / "b.tar", two))
+    assert names(tmp_path / "b.tar", label="who.cls") == ["2"]
+    for lone in ("J.Roe_1.cls", "J.Roe.cls", "m.2_1.cls"):  # another's than J.Doe's
+        with pytest.raises(Error, match="has a label and no image"):
+            names(write_tar(tmp_path / "c.tar", [(lone, "3"), *images("J.Doe", "m.1_1")]))
+
+
+@pytest.mark.parametrize("ending", [".jfif", ".jpe", ".JFIF", ".jpeg"])
+def test_other_endings_of_jpeg(tmp_path, ending):
+    files = [("0000" + ending, IMAGES[0]), ("0000.cls", "3"), ("0001" + ending, IMAGES[1])]
+    assert names(write_tar(tmp_path / "a.tar", [*files, ("0001.cls", "3")])) == ["3", "3"]
+
+
+def test_floats_that_are_whole_numbers(tmp_path):
+    files = []
+    for i, text in enumerate(['{"label": 3.0}', '{"label": 3}', "3.0", "3.", " 3.00 \n", "3"]):
+        ending = "json" if "{" in text else "cls"
+        files += [(f"{i}.jpg", IMAGES[i]), (f"{i}.{ending}", text)]
+    assert names(write_tar(tmp_path / "a.tar", files)) == ["3"] * 6
+    for ending, text, shown in [
+        ("json", '{"label": 1.5}', r"\.json, 1\.5, is neither"),
+        ("json", '{"label": -1.0}', r"\.json, -1\.0, is neither"),
+        ("json", '{"label": 1e300}', r"\.json, 1e\+300, is neither"),
+        ("json", '{"label": [1]}', r"\.json, \[1\], is neither"),
+        ("cls", "1.5", r"\.cls, '1\.5', is neither"),
+        ("cls", "-2.0", r"\.cls, '-2\.0', is neither"),
+    ]:
+        bad = [("k.jpg", IMAGES[0]), (f"k.{ending}", text)]
+        with pytest.raises(Error, match=shown):
+            names(write_tar(tmp_path / "b.tar", bad))
+
+
+def test_a_name_in_two_unicode_forms_is_one_person(tmp_path):
+    forms = [unicodedata.normalize(form, "José") for form in ("NFC", "NFD")]
+    files = [(f"{i}.{e}", d) for i in (0, 1) for e, d in (("jpg", IMAGES[i]), ("cls", forms[i]))]
+    assert names(write_tar(tmp_path / "a.tar", files)) == [forms[0]] * 2
+    folders = [(f"{form}/{i}.jpg", IMAGES[i]) for i, form in enumerate(forms)]
+    assert names(write_tar(tmp_path / "b.tar", folders)) == [forms[0]] * 2

@@ -18,6 +18,7 @@ ARCFACE = [
     [70.7299, 92.2041],
 ]
 LANDMARKS = [[60, 70], [95, 66], [80, 90], [66, 110], [94, 107]]
+CORNERS = [[58, 71], [98, 66], [80, 90], [69, 70], [87, 68]]  # of the eyes, as dlib has them
 
 
 def umeyama(source, target):
@@ -267,7 +268,8 @@ def chip_picture(height, width):
 
 @pytest.mark.parametrize(("shape", "points", "sums", "pixels"), DLIB_CHIPS)
 def test_dlib150_crop_is_dlibs_chip(shape, points, sums, pixels):
-    crop, _ = crops.crop_face(chip_picture(*shape), Face([0, 0, 9, 9], 1.0, points), "dlib150")
+    box = [*np.min(points, 0), *np.max(points, 0)]
+    crop, _ = crops.crop_face(chip_picture(*shape), Face(box, 1.0, points), "dlib150")
     assert crop.shape == (150, 150, 3)
     # The template's points are of single precision: a grey value that lies between two may turn.
     assert np.abs(crop[CHIP_PLACES].astype(int) - pixels).max() <= 1
@@ -276,7 +278,8 @@ def test_dlib150_crop_is_dlibs_chip(shape, points, sums, pixels):
 
 def test_dlib150_crop_of_points_far_away_is_black_and_has_no_border():
     for points in (np.array(LANDMARKS) * 1e4, np.array(LANDMARKS) + 1e6):
-        crop, _ = crops.crop_face(picture(), Face([0, 0, 9, 9], 1.0, points), "dlib150")
+        with pytest.warns(UserWarning, match="other points of a face"):  # those of MTCNN
+            crop, _ = crops.crop_face(picture(), Face([0, 0, 9, 9], 1.0, points), "dlib150")
         assert crop.shape == (150, 150, 3)
     assert not crop.any()
     with pytest.raises(ValueError, match="dlib150 is black outside"):
@@ -295,8 +298,9 @@ def test_crops_are_documented_and_options_checked():
 
 def test_colour_order_does_not_matter_and_grey_stays_grey():
     image = picture()
-    face = Face([50, 40, 105, 120], 1.0, LANDMARKS)
     for name in crops.list_crops():
+        landmarks = CORNERS if name == "dlib150" else LANDMARKS
+        face = Face([50, 40, 105, 120], 1.0, landmarks)
         rgb, _ = crops.crop_face(image, face, name)
         bgr, _ = crops.crop_face(np.ascontiguousarray(image[:, :, ::-1]), face, name)
         np.testing.assert_array_equal(rgb, bgr[:, :, ::-1])

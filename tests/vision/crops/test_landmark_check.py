@@ -1,6 +1,8 @@
 """Landmarks in other conventions than ours are told by how they fit the template."""
 
+import os
 import warnings
+from pathlib import Path
 
 import facebench
 import numpy as np
@@ -34,7 +36,20 @@ WRONG = {
     "relative": (lambda p, box: (p - box[:2]) / [72, 93], "do not lie in their box"),
     "normalised": (lambda p, box: p / SIDE, "do not lie in their box"),
     "of_a_larger_image": (lambda p, box: p * 4, "do not lie in their box"),
+    "at_half_the_scale": (lambda p, box: p / 2, "do not lie in their box"),
+    "at_half_the_scale_in_place": (lambda p, box: (p - 56) / 2 + 56, "do not lie in their box"),
+    "at_twice_the_scale": (lambda p, box: (p - 56) * 2 + 56, "do not lie in their box"),
+    "turned_left": (lambda p, box: turned(p, 90), "turned by more than 60 degrees"),
+    "turned_right": (lambda p, box: turned(p, -90), "turned by more than 60 degrees"),
+    "upside_down": (lambda p, box: turned(p, 180), "turned by more than 60 degrees"),
+    "below_its_box": (lambda p, box: np.add(p, [0, 45]), "do not lie in their box"),
 }
+
+
+def turned(points, degrees):
+    angle = np.radians(degrees)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return (points - 56) @ turn.T + 56
 
 
 def misfit(points):
@@ -72,6 +87,10 @@ def test_right_ones_pass(recwarn):
         points, box = landmarks(rng)
         assert misfit(points) < 0.2
         assert crop(points, box)[0] is not None
+    # A file without boxes gives the extent of the landmarks as the box.
+    points, _ = landmarks(rng)
+    points = points.astype(np.float32)
+    assert crop(points / 4, [*(points / 4).min(0), *(points / 4).max(0)])[0] is not None
     assert not recwarn.list
 
 
@@ -145,3 +164,77 @@ def test_packs_count_them(tmp_path):
         facebench.pack("folder", tmp_path / "set", parts[-1], shard=f"{k}/2", **how)
     facebench.pipeline.merge_packs(parts, tmp_path / "y.h5")
     assert (tmp_path / "y.h5").read_bytes() == whole
+
+
+def warned(points, box, name):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert crop(points, box, name)[0] is not None
+    return "".join(str(one.message) for one in caught)
+
+
+# dlib's mean face in its crop, and a box that its detector gives.
+CORNERS = np.array([[37.1, 46.4], [111, 46.3], [74, 87.8], [58.4, 47.9], [89.6, 47.9]])
+CORNERS_BOX = [10, 15, 138, 143]
+
+
+def test_the_points_of_dlib_are_looked_at():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        points = CORNERS + rng.normal(0, 2, CORNERS.shape)
+        for degrees in (-40, 0, 40):
+            assert warned(turned(points - 18, degrees) + 18, CORNERS_BOX, "dlib150") == ""
+        for wrong, cause in [
+            (points[[1, 0, 2, 4, 3]], "left and right"),
+            ([150, 0] + points * [-1, 1], "left and right"),
+            (points[:, ::-1], "x and y"),
+            ([0, 150] + points * [1, -1], "y seems to count from below"),
+            (turned(points - 18, 90) + 18, "turned by more than 60"),
+            (points / 2, "do not lie in their box"),
+            ((points - 74) / 2.5 + 74, "do not lie in their box"),
+            (landmarks(rng)[0], "dlib's corners of the eyes"),
+        ]:
+            assert cause in warned(wrong, CORNERS_BOX, "dlib150")
+        assert "dlib's corners of the eyes" in warned(points, CORNERS_BOX, "arcface112")
+
+
+def found_in_lfw():
+    """The 9,095 faces that facenet_pytorch's MTCNN found: points (N, 5, 2), boxes (N, 4)."""
+    path = Path(os.environ.get("FACEBENCH_DATA", "")) / "lfw/detections_facenet_pytorch.csv"
+    if not path.exists():
+        pytest.skip("FACEBENCH_DATA is not set: no detections of LFW")
+    rows = np.genfromtxt(path, delimiter=",", skip_header=1, usecols=range(5, 20))
+    return rows[:, 5:].reshape(-1, 5, 2), rows[:, :4]
+
+
+def test_no_face_of_lfw_is_doubtful_and_those_of_another_scale_are():
+    points, boxes = found_in_lfw()
+    assert len(points) == 9095
+
+    def doubtful(points, boxes):
+        return np.mean(
+            [warned(p, b, "arcface112") != "" for p, b in zip(points, boxes, strict=True)]
+        )
+
+    assert doubtful(points, boxes) == 0
+    some = slice(None, None, 20)
+    points, boxes = points[some], boxes[some]
+    centres = (boxes[:, None, :2] + boxes[:, None, 2:]) / 2
+    for factor, of_image, of_box in [(0.5, 0.98, 0.98), (0.6, 0.8, 0.1), (1.6, 0.98, 0.01)]:
+        assert doubtful(points * factor, boxes) >= of_image
+        assert doubtful((points - centres) * factor + centres, boxes) >= of_box
+    turn = np.array([[0, -1], [1, 0]])
+    assert doubtful((points - centres) @ turn + centres, boxes) >= 0.99
+    small = np.radians(15)
+    turn = np.array([[np.cos(small), -np.sin(small)], [np.sin(small), np.cos(small)]])
+    assert doubtful((points - centres) @ turn + centres, boxes) == 0
+
+
+def test_faces_that_lie_give_one_line_and_are_packed(tmp_path):
+    rng = np.random.default_rng(6)
+    faces = [landmarks(rng) for _ in range(6)]
+    write_set(tmp_path / "set", [(turned(p, 90), box) for p, box in faces])
+    summary = pack(tmp_path)
+    assert summary.counts["ok"] == 6
+    assert list(summary.doubtful_landmarks.causes.values()) == [6]
+    assert summary.doubtful_landmarks.warning.count("turned by more than 60 degrees") == 1

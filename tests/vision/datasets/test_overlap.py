@@ -259,7 +259,7 @@ def test_planted_overlap_is_found(tmp_path):
     write(tmp_path / "train.h5", np.arange(400), 0)
     write(tmp_path / "test.h5", np.concatenate([shared, others]), 5000)
     found = datasets.find_overlap(tmp_path / "train.h5", tmp_path / "test.h5")
-    assert found.train["identifiers"] == 400  # numbers are no names
+    assert found.train["identifiers"] == 400  # numbers are not names
     truth = {(f"{p:07}", f"{5000 + k:07}") for k, p in enumerate(shared)}
     hits = {(e["person"], e["match"]) for e in found.entries}
     right = len(hits & truth)

@@ -79,7 +79,7 @@ TEST(ListImageFiles, DrawingsRepeatTheTree) {
   EXPECT_EQ(two.files[0].drawing, out / "a/1.png");
   EXPECT_EQ(two.files[3].drawing, out / "b.ppm");
   EXPECT_EQ(two.files[4].drawing, out / "notes.txt.png");
-  // What was drawn into the tree is no input.
+  // What was drawn into the tree is not an input.
   write_image(in / "drawn/a/1.png", Image(1, 1));
   EXPECT_EQ(names(list({in}, in / "drawn")).size(), 5u);
   EXPECT_EQ(names(list({in}, out)).size(), 6u);

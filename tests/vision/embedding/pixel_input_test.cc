@@ -49,7 +49,7 @@ std::vector<float> by_definition(const std::vector<std::uint8_t>& rgb, const Ima
 }
 
 // Means and deviations that floats compute to the bit by a product, by a quotient, and not at all;
-// sizes that are no multiple of any vector.
+// sizes that are not a multiple of any vector.
 TEST(PixelInput, IsTheDefinitionToTheBit) {
   const Restore restore;
   const std::vector<Setting> settings = {

@@ -392,7 +392,7 @@ def test_exported_model_describes_itself(tmp_path, color):
     with pytest.raises(ValueError, match="it has embedding"):
         embedding.load_embedder(tmp_path / "m.onnx", output="logits")
     (tmp_path / "bad.onnx").write_bytes(b"no network")
-    with pytest.raises(Error, match="is no ONNX file, or a damaged one"):
+    with pytest.raises(Error, match="is not an ONNX file, or a damaged one"):
         embedding.load_embedder(tmp_path / "bad.onnx")
 
 

@@ -34,7 +34,7 @@ def test_the_seeds_reach_the_reader(tmp_path):
     wanted = {n for n in onnx_seeds.seeds() if not n.startswith("wrong.")}
     with coverage, pytest.raises(ValueError, match="has no output 'none'; it has "):
         _onnx_import.read(onnx_reader.SEEDS / min(wanted), output="none")
-    # The first of two outputs is no embedding: it cannot be computed.
+    # The first of two outputs is not an embedding: it cannot be computed.
     two = model([node("Softmax", "x", "y"), node("Relu", "x", "z")], output="y z")
     (tmp_path / "two.onnx").write_bytes(two)
     with coverage, pytest.raises(Error, match="needed for the first of the outputs y, z"):

@@ -45,7 +45,7 @@ std::unique_ptr<Head> some_head(std::string_view name, const Json& options, std:
   auto head = make_head(name, options, {features, classes, 3, type});
   head->train(false);
   if (type != at::kDouble) return head;
-  // The very numbers of the float32 head, so that their rounding is no difference.
+  // The very numbers of the float32 head, so that their rounding is not a difference.
   const auto narrow = make_head(name, options, {features, classes, 3, at::kFloat});
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < head->parameters().size(); ++i) {

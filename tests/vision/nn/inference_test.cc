@@ -192,7 +192,7 @@ TEST(Inference, ActivationsBehindTheSecondNormEqualTorch) {
   }
 }
 
-// From where exp(-x) is infinite to where it is nothing, and what is no number.
+// From where exp(-x) is infinite to where it is nothing, and what is not a number.
 TEST(Inference, SigmoidEqualsTorch) {
   Graph g;
   Value x = g.conv("c", g.input(3, 64, 64), {.out = 16});

@@ -1,5 +1,5 @@
 """The language model of two LSTM layers against its definition in plain PyTorch: outputs,
-gradients, steps of training, ONNX, and what is refused where words are no images."""
+gradients, steps of training, ONNX, and what is refused where words are not images."""
 
 import numpy as np
 import pytest

@@ -93,7 +93,7 @@ def test_bad_images_are_rows_and_missing_ones_are_counted(faces, tmp_path):
     by_name = {p.relative_to(root / "images").as_posix(): p for p in images}
     chosen = [by_name[name] for name in list(trials.names)[:4]]
     chosen[0].write_bytes(chosen[0].read_bytes()[:900])  # truncated
-    chosen[1].write_text("this is no picture")
+    chosen[1].write_text("this is not a picture")
     chosen[2].write_bytes(b"")
     chosen[3].unlink()
     result = run(root, tmp_path / "run", detector="none")
@@ -153,7 +153,7 @@ def test_verify_names_what_differs(faces, tmp_path):
 
 
 def test_some_faces_are_made_again(faces, tmp_path):
-    """Embeddings that know the person are no network's."""
+    """Embeddings that know the person are not a network's."""
     out = tmp_path / "run"
     run(faces, out, detector="none")
 
@@ -233,7 +233,7 @@ def test_crops_are_embedded_while_others_are_cut_out(few_faces, tmp_path):
     root = tmp_path / "faces"
     shutil.copytree(few_faces, root)
     names = list(facebench.protocols.read_trials("lfw", root).names)
-    (root / "images" / names[1]).write_text("this is no picture")
+    (root / "images" / names[1]).write_text("this is not a picture")
     model = facebench.embedding.make_model("small4", height=64, width=64, flip="sum")
     options = {"root": root, "detector": "none", "interval": "none", "micro_batch": 3}
     for threads in (1, 2, 3, 4):

@@ -96,7 +96,7 @@ def test_shards_of_a_pack_are_merged_to_its_bytes(tmp_path, detector):
     merge = facebench.pipeline.merge_packs
     with pytest.raises(ValueError, match="missing: 2, 3, 4, 5 of 5"):
         merge(parts[:1], merged)
-    with pytest.raises(facebench.Error, match=r"whole.h5: is no shard"):
+    with pytest.raises(facebench.Error, match=r"whole.h5: is not a shard"):
         merge([tmp_path / "whole.h5"], merged)
     invoke(*how, "--crop", "paper", "--shard", "2/5", "--out", parts[1])
     with pytest.raises(facebench.Error, match=r"2-of-5.h5: .*other options"):

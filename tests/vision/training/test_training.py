@@ -401,7 +401,7 @@ def test_recipe_overrides():
     assert settings["loss"]["name"] == "arcface" and settings["loss"]["m"] == 0.3
     with pytest.raises(ValueError, match="batch"):
         training.load_recipe("demo", bach=3)
-    for key in recipe.keys():  # noqa: SIM118  (a Recipe is no dict)
+    for key in recipe.keys():  # noqa: SIM118  (a Recipe is not a dict)
         assert key.count(".") == 1
 
 

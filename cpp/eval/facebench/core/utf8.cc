@@ -57,11 +57,12 @@ bool is_utf8(std::string_view text) {
 namespace {
 
 // Controls (U+0080 to U+009F, which some terminals obey), line and paragraph separators, marks that
-// turn the direction of text round, and the byte order mark.
+// turn the direction of text round, the byte order mark, and what cannot be told from a blank or
+// from nothing: blanks other than the usual one, characters of no width, the soft hyphen.
 bool is_invisible(std::uint32_t point) {
-  return (point >= 0x80 && point <= 0x9F) || (point >= 0x200E && point <= 0x200F) ||
-         (point >= 0x2028 && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069) ||
-         point == 0x061C || point == 0xFEFF;
+  return (point >= 0x80 && point <= 0xA0) || (point >= 0x2000 && point <= 0x200F) ||
+         (point >= 0x2028 && point <= 0x202F) || (point >= 0x205F && point <= 0x206F) ||
+         point == 0xAD || point == 0x061C || point == 0x180E || point == 0x3000 || point == 0xFEFF;
 }
 
 }  // namespace

@@ -15,8 +15,9 @@ bool is_utf8(std::string_view text);
 void append_utf8(std::uint32_t c, std::string& out);
 
 // For messages: bytes that are not UTF-8, and control characters other than line ends and tabs,
-// become \xNN; further controls, line separators and marks of direction become \uNNNN. Text from a
-// file can then neither control a terminal nor be refused by Python.
+// become \xNN; further controls, line separators, marks of direction, and what looks like a blank
+// or like nothing (no-break blanks, characters without a width) become \uNNNN. Text from a file can
+// then neither control a terminal nor be refused by Python.
 std::string printable(std::string_view text);
 
 }  // namespace facebench

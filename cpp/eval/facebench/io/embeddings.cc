@@ -103,7 +103,7 @@ EmbeddingSet read_embeddings(const std::filesystem::path& path) {
     for (const std::uint8_t value : file.read<std::uint8_t>("/status", 1)) {
       if (value >= kSampleStatusCount)
         fail(where + ": /status",
-             fmt::format("row {} holds {}, which is no status", set.status.size(), value));
+             fmt::format("row {} holds {}, which is not a status", set.status.size(), value));
       set.status.push_back(static_cast<SampleStatus>(value));
     }
   } else {

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
-#include "facebench/core/nfc.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
 
 namespace facebench {
 
 bool Exclusion::covers(const std::string& person, const std::string& sample) const {
-  return people.contains(nfc(person)) || samples.contains(nfc(sample));
+  return people.contains(compared_name(person)) || samples.contains(compared_name(sample));
 }
 
 Exclusion read_exclusion(const std::filesystem::path& path) {
@@ -35,7 +35,7 @@ Exclusion read_exclusion(const std::filesystem::path& path) {
     if (fields.size() != 2 || fields[1].empty() || (fields[0] != "person" && fields[0] != "sample"))
       fail(where, fmt::format("'{}' is neither", printable(line.text)),
            "A line is 'person' or 'sample', a tab, and its name.");
-    if (!(fields[0] == "person" ? e.people : e.samples).insert(nfc(fields[1])).second)
+    if (!(fields[0] == "person" ? e.people : e.samples).insert(compared_name(fields[1])).second)
       fail(where, fmt::format("{} '{}' is there twice", fields[0], printable(fields[1])));
   }
   return e;

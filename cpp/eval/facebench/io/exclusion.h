@@ -15,7 +15,7 @@ namespace facebench {
 // list of people alone, one word in each line, as overlap lists are published.
 struct Exclusion {
   std::filesystem::path path;
-  std::set<std::string> people, samples;  // in NFC
+  std::set<std::string> people, samples;  // as compared_name() has them
   std::string sha256;                     // of the file
 
   // Whether an image is left out.

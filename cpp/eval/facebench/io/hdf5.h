@@ -106,7 +106,7 @@ class H5Writer {
   // are made. Not for texts.
   void create_dataset(std::string_view name, H5Type type, const std::vector<std::int64_t>& shape);
   // Rows from `first` on; as many as `values` fill. Throws std::invalid_argument where the type is
-  // another or `values` is no whole number of rows, std::out_of_range beyond the end.
+  // another or `values` is not a whole number of rows, std::out_of_range beyond the end.
   template <class T>
   void write_rows(std::string_view name, std::int64_t first, std::span<const T> values) {
     write_slice(name, h5_type_of<T>(), first, values.data(), values.size());

@@ -148,7 +148,7 @@ void H5Writer::write_slice(std::string_view name, H5Type type, std::int64_t firs
   Dataset& dataset = require(name, type);
   if (elements == 0) return;
   if (dataset.row_elements == 0 || elements % dataset.row_elements != 0)
-    throw std::invalid_argument(fmt::format("{}: {} values are no whole number of rows of {}",
+    throw std::invalid_argument(fmt::format("{}: {} values are not a whole number of rows of {}",
                                             where(name), elements, dataset.row_elements));
   const auto count = static_cast<std::int64_t>(elements / dataset.row_elements);
   if (first < 0 || first > dataset.shape[0] || count > dataset.shape[0] - first)

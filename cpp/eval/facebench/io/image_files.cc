@@ -91,13 +91,13 @@ void collect(const fs::path& root, const fs::path& below, int depth, const Job& 
 }  // namespace
 
 const Table<ImageFileFormat>& image_file_formats() {
-  static const Table<ImageFileFormat> table("image format",
-                                            {{"JPEG", {".jpg", ".jpeg"}, begins_jpeg},
-                                             {"PNG", {".png"}, begins_png},
-                                             {"PNM", {".pnm", ".ppm", ".pgm"}, begins_pnm},
-                                             {"BMP", {".bmp", ".dib"}, begins_bmp},
-                                             {"TIFF", {".tif", ".tiff"}, begins_tiff},
-                                             {"WebP", {".webp"}, begins_webp}});
+  static const Table<ImageFileFormat> table(
+      "image format", {{"JPEG", {".jpg", ".jpeg", ".jpe", ".jfif"}, begins_jpeg},
+                       {"PNG", {".png"}, begins_png},
+                       {"PNM", {".pnm", ".ppm", ".pgm"}, begins_pnm},
+                       {"BMP", {".bmp", ".dib"}, begins_bmp},
+                       {"TIFF", {".tif", ".tiff"}, begins_tiff},
+                       {"WebP", {".webp"}, begins_webp}});
   return table;
 }
 

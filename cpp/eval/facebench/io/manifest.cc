@@ -56,7 +56,7 @@ Manifest manifest_from_json(const Json& value, std::string_view where) {
     if (key != kHashKey && key != kCircumstanceHashKey)
       fail(where, fmt::format("is not a manifest: it has a part '{}'", key), kChanged);
     if (!member.is_string() || member.get_ref<const std::string&>().empty())
-      fail(where, fmt::format("'{}' is no hash", key), kChanged);
+      fail(where, fmt::format("'{}' is not a hash", key), kChanged);
     (key == kHashKey ? manifest.recorded_hash : manifest.recorded_circumstance_hash) =
         member.get<std::string>();
   }

@@ -196,7 +196,7 @@ void read_cells(Cursor& inner, std::uint64_t count, std::uint64_t bytes, int dep
   cells.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const Element cell = inner.next();
-    if (cell.type != mi_matrix) inner.refuse("a cell that is no array");
+    if (cell.type != mi_matrix) inner.refuse("a cell that is not an array");
     std::string unused;
     cells.push_back(read_matrix(inner, cell, unused, depth + 1));
   }

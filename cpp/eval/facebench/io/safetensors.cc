@@ -84,7 +84,7 @@ void SafetensorsFile::parse(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), header_size);
   const std::span<const std::byte> data = bytes.subspan(header_size);
   if (!text.starts_with('{'))
-    fail(name_, "is not a safetensors file: its header is no JSON object");
+    fail(name_, "is not a safetensors file: its header is not a JSON object");
   const Json header = parse_file_json(text, name_ + ": header");
 
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places;

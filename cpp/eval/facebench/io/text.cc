@@ -198,7 +198,7 @@ std::vector<std::string_view> split_whitespace(std::string_view text) {
 std::string first_names(const std::vector<std::string>& names, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    text += (i == 0 ? "" : ", ") + names[i];
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
   if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
   return text;
 }

@@ -246,7 +246,7 @@ void check(const AllPairsShard& shard) {
       tail.impostor_reach < above || tail.impostor_reach > tail.impostor_count)
     refuse("its counts contradict each other");
   if (!(shard.bound <= 1) || (tail.impostor_reach > above && !(shard.bound >= -1)))
-    refuse("its bound is no score");
+    refuse("its bound is not a score");
   for (const auto* scores : {&tail.genuine, &tail.impostor})
     if (!std::ranges::all_of(*scores, [](double s) { return s >= -1 && s <= 1; }))
       refuse("it holds a score outside of [-1, 1]");

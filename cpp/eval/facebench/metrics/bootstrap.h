@@ -86,7 +86,7 @@ Interval interval_of(const Replicates& replicates, std::size_t s, const Statisti
 // q = w / (1 - a w)^2, w = a + the normal quantile, and a is the acceleration. An interval that is
 // symmetric is too short on the side of large error rates: where by chance few people are there
 // whom others look like, rate and sd are small together. Where all replicates give 0 or 1: Wilson's
-// as for intervals. Of a statistic that is no rate, and without a jackknife, the upper end of
+// as for intervals. Of a statistic that is not a rate, and without a jackknife, the upper end of
 // interval_of() at 2 level - 1. Sources: Efron, "Better bootstrap confidence intervals", JASA 1987
 // (a); DiCiccio & Efron, "Bootstrap confidence intervals", Statistical Science 1996, Eq. 4.6 (q).
 double upper_bound_of(const Replicates& replicates, std::size_t s, const Statistic& statistic,
@@ -116,8 +116,8 @@ class Bootstrap {
   // logit(value) -+ t * sd(logit(replicates)), transformed back. Student's t, because near 0 and 1
   // a value rests on few people, so the sd itself is uncertain; its degrees of freedom come from
   // the fourth moment of a jackknife over 200 groups of components or people (docs/metrics.md has
-  // the coverage). The normal distribution for vertices. A statistic that is no rate is taken as it
-  // is, without logit. Of a 0 or 1 the bootstrap knows too little: the interval is then Wilson's
+  // the coverage). The normal distribution for vertices. A statistic that is not a rate is taken as
+  // it is, without logit. Of a 0 or 1 the bootstrap knows too little: the interval is then Wilson's
   // with the components or identities that the rate counts as trials, or the comparisons where they
   // are fewer (method "wilson_over_components", "wilson_over_identities"); fewer trials where the
   // replicates differ by more than half an error would. Where one error separates a value from

@@ -137,7 +137,7 @@ void widen_by(const Trials& trials, PairedComparison& d) {
 }
 
 // The number s.first of the one system and s.second of the other. `trials`: how many people (or
-// comparisons) the rate counts; 0 of a number that is no rate.
+// comparisons) the rate counts; 0 of a number that is not a rate.
 PairedComparison difference_of(const Replicates& one, const Replicates& other,
                                std::pair<std::size_t, std::size_t> s, std::int64_t trials,
                                double level) {

@@ -29,7 +29,7 @@ ScoreCalibrator fit_logistic(const Comparisons& c) {
         "a threshold separates both classes, so no line is best; calibrate on more comparisons, or "
         "by pav");
   const Moments m = moments(c.scores());
-  if (m.sd == 0) return {"logistic", {m.mean}, {0}, 0};  // equal scores are no evidence
+  if (m.sd == 0) return {"logistic", {m.mean}, {0}, 0};  // equal scores are not evidence
   const double share[2] = {0.5 / static_cast<double>(c.impostor()),
                            0.5 / static_cast<double>(c.genuine())};
   const auto cost = [&](double a, double b) {
@@ -69,7 +69,7 @@ ScoreCalibrator fit_logistic(const Comparisons& c) {
     b -= size * db;
     before = after;
   }
-  // Scores that say the opposite are no evidence rather than evidence upside down.
+  // Scores that say the opposite are not evidence rather than evidence upside down.
   if (a < 0) a = b = 0;
   ScoreCalibrator result;
   result.method = "logistic";

@@ -30,7 +30,7 @@ void check_tail(const ScoreTail& t) {
   const auto kept = static_cast<std::int64_t>(t.impostor.size());
   require(kept <= t.impostor_reach && t.impostor_reach <= t.impostor_count,
           "the counts of impostors contradict each other");
-  require(std::isfinite(t.histogram_blur) && t.histogram_blur >= 0, "the blur is no distance");
+  require(std::isfinite(t.histogram_blur) && t.histogram_blur >= 0, "the blur is not a distance");
   const ScoreHistogram& h = t.histogram;
   if (h.edges.empty() && h.genuine.empty() && h.impostor.empty()) return;
   require(h.edges.size() == h.impostor.size() + 1 && h.genuine.size() == h.impostor.size() &&

@@ -196,7 +196,7 @@ Searches::Searches(SearchRecord record) : record_(std::move(record)) {
   require(r.is_mated.size() == n && r.ahead.size() == n && r.tied.size() == n,
           "columns of different lengths");
   for (std::size_t p = 0; p < n; ++p) {
-    require(r.is_mated[p] <= 1 && std::isfinite(r.score[p]), "a score that is no number");
+    require(r.is_mated[p] <= 1 && std::isfinite(r.score[p]), "a score that is not a number");
     const std::int64_t ahead = r.ahead[p], tied = r.tied[p];
     require(ahead >= 0 && tied >= 0 && ahead + tied < r.gallery, "a rank beyond the gallery");
     require(r.is_mated[p] || ahead + tied == 0, "a rank without a mate");

@@ -129,7 +129,7 @@ IjbLabel ijb_label(std::string_view label, std::string_view script) {
   };
   if (label.size() != 6 || !is(0, 'N', "01") || !is(2, 'D', "01") || !is(4, 'F', "012"))
     throw std::invalid_argument(
-        fmt::format("'{}' is no label of an IJB script; they look like N1D1F1", label));
+        fmt::format("'{}' is not a label of an IJB script; they look like N1D1F1", label));
   const bool keeps = (label[1] == '1') == family.n1_keeps_norms;
   return {
       fmt::format("media_mean_sum_{}{}", keeps ? "raw" : "unit", label[3] == '1' ? "_scored" : ""),

@@ -126,7 +126,7 @@ void write_tail_shard(TrialSet trials, EmbeddingSet&& embeddings, const Shard& s
                       const Job& job = {});
 
 // Scores from anywhere (higher = more alike), one a comparison, tracks one behind the other in the
-// order of the lists; of a track that is no list all that its shape has (Trials::shape), row by
+// order of the lists; of a track that is not a list all that its shape has (Trials::shape), row by
 // row. `status` is per sample, empty = all ok; the score of a comparison with a failed side is
 // ignored, and so is that of a pair that is not compared. Throws Error for another number of scores
 // and, naming the row, for one that is not finite.

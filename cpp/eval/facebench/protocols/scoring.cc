@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
 #include "facebench/metrics/template_fusion.h"

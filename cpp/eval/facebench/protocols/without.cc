@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
-#include "facebench/core/nfc.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"
@@ -24,7 +24,7 @@ std::vector<std::uint8_t> units_out(const TrialSet& trials, const Exclusion& exc
     const auto person = static_cast<std::size_t>(trials.unit_identity(unit));
     out[u] = exclusion.covers(trials.identity_names[person], name) ||
              exclusion.samples.contains(
-                 nfc(std::filesystem::path(name).replace_extension().generic_string()));
+                 compared_name(std::filesystem::path(name).replace_extension().generic_string()));
   }
   return out;
 }

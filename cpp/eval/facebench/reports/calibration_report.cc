@@ -132,7 +132,7 @@ ScoreCalibrator read_calibrator(const fs::path& path) {
   try {
     const Json file = parse_json(read_file(path), path.string());
     if (file.at("format") != kFormat || file.at("version") != 1)
-      fail(path.string(), "this is no calibration that this version of facebench reads");
+      fail(path.string(), "this is not a calibration that this version of facebench reads");
     c.method = file.at("method").get<std::string>();
     c.score = numbers_of(file.at("score"));
     c.llr = numbers_of(file.at("llr"));

@@ -49,7 +49,7 @@ struct Explanation {
 };
 
 // Compares two run folders: what their manifests record, what their scores.h5 hold, and what both
-// numbers become under the convention of the other. Throws Error where a folder is no run or its
+// numbers become under the convention of the other. Throws Error where a folder is not a run or its
 // scores cannot be read.
 Explanation explain(const std::filesystem::path& a, const std::filesystem::path& b,
                     const BootstrapOptions& options = {}, const Job& job = {});

@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
-#include "facebench/core/nfc.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/reports/internal/counted_list.h"
@@ -33,7 +33,7 @@ class Attributes {
       fail(path.string(), "a table of attributes needs two columns",
            "The first names people or photographs, another gives their groups");
     for (std::size_t row = 0; row < table_.rows(); ++row) {
-      const auto [place, fresh] = rows_.emplace(nfc(table_.cell(row, key_)), row);
+      const auto [place, fresh] = rows_.emplace(compared_name(table_.cell(row, key_)), row);
       if (!fresh && table_.cell(row, column_) != table_.cell(place->second, column_))
         fail(at_line(path.string(), table_.place(row).line),
              fmt::format("'{}' is here again with another group", place->first),
@@ -45,7 +45,7 @@ class Attributes {
   // The group of a unit; "" where the table does not say.
   std::string of(const std::string& person, const std::string& unit) {
     for (const std::string& name : {unit, without_extension(unit), person})
-      if (const auto found = rows_.find(nfc(name)); found != rows_.end()) {
+      if (const auto found = rows_.find(compared_name(name)); found != rows_.end()) {
         used_.insert(found->second);
         return table_.cell(found->second, column_);
       }

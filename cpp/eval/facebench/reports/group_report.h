@@ -41,7 +41,7 @@ struct GroupReport {
 // of the run `other` where it is not empty (a threshold chosen there is tested here), or
 // `threshold`. With impostors "matched" impostor comparisons of two groups, or of an unknown one,
 // are left out, so that FMR and FAR are those of people who share a group; there is then no
-// permutation test. Throws Error where files cannot be read, the run's track is no list whose
+// permutation test. Throws Error where files cannot be read, the run's track is not a list whose
 // scores were all kept, or no row of the table names anybody; std::invalid_argument for an unknown
 // track.
 GroupReport group_report(const std::filesystem::path& run, const std::filesystem::path& attributes,

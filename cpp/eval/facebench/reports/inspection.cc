@@ -10,9 +10,9 @@
 #include <numbers>
 #include <utility>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
-#include "facebench/core/nfc.h"
 #include "facebench/io/exclusion.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/fixed_threshold.h"
@@ -30,7 +30,7 @@ class Pairs {
  public:
   Pairs(const ListedRun& list, const TrialSet& trials, const std::set<std::string>& among)
       : list_(list), trials_(trials) {
-    for (const std::string& name : among) among_.insert(nfc(name));
+    for (const std::string& name : among) among_.insert(compared_name(name));
   }
 
   InspectedPair at(std::size_t i) const {
@@ -64,14 +64,14 @@ class Pairs {
 
  private:
   bool named(std::int32_t unit) const {
-    const std::string name = nfc(trials_.unit_name(unit));
+    const std::string name = compared_name(trials_.unit_name(unit));
     return among_.contains(name) || among_.contains(without_extension(name)) ||
-           among_.contains(nfc(person(unit)));
+           among_.contains(compared_name(person(unit)));
   }
 
   const ListedRun& list_;
   const TrialSet& trials_;
-  std::set<std::string> among_;  // in NFC
+  std::set<std::string> among_;  // as compared_name() has them
 };
 
 double rate(std::int64_t errors, std::int64_t all) {

@@ -28,7 +28,7 @@ struct ListedRun {
 };
 
 // Failed enrolments count as the run says. Throws std::invalid_argument for a track that is not
-// there, Error where it is no verification with all scores.
+// there, Error where it is not a verification with all scores.
 ListedRun listed_run(const std::filesystem::path& run,
                      const std::optional<std::string>& track = std::nullopt);
 

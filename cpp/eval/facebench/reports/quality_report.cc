@@ -7,9 +7,9 @@
 #include <limits>
 #include <unordered_map>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
-#include "facebench/core/nfc.h"
 #include "facebench/io/text.h"
 #include "facebench/reports/internal/counted_list.h"
 #include "facebench/reports/internal/interval_json.h"
@@ -25,10 +25,10 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 std::vector<double> of_units(const NamedQuality& quality, const TrialSet& trials) {
   std::unordered_map<std::string, double> known;
   for (std::size_t i = 0; i < quality.samples.size(); ++i)
-    known.emplace(nfc(quality.samples[i]), quality.values.at(i));
+    known.emplace(compared_name(quality.samples[i]), quality.values.at(i));
   std::vector<double> values;
   for (std::size_t u = 0; u < trials.units(); ++u) {
-    const std::string name = nfc(trials.unit_name(static_cast<std::int32_t>(u)));
+    const std::string name = compared_name(trials.unit_name(static_cast<std::int32_t>(u)));
     auto found = known.find(name);
     if (found == known.end()) found = known.find(without_extension(name));
     values.push_back(found == known.end() ? kNan : found->second);

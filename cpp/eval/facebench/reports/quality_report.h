@@ -22,8 +22,8 @@ struct NamedQuality {
 };
 
 // The columns of a CSV file with a header; its column `key` (unset: the first) names the samples.
-// Without columns all others are read. An empty cell is no quality. Throws Error for a cell that is
-// no number, with file and line.
+// Without columns all others are read. An empty cell is not a quality. Throws Error for a cell that
+// is no number, with file and line.
 std::vector<NamedQuality> read_named_qualities(const std::filesystem::path& path,
                                                const std::vector<std::string>& columns,
                                                const std::optional<std::string>& key);

@@ -23,7 +23,7 @@ std::vector<std::pair<NumberKey, double>> keyed_values(const Number& number);
 // The differences a - b of a track's numbers, both runs measured by the rules of `how` on the same
 // resampled people: on the comparisons (searches, subjects) that both hold and neither left out.
 // Numbers that the rules cannot compute are absent; so is everything where there is nothing to draw
-// again, or where the runs do not hold the same and are no lists.
+// again, or where the runs do not hold the same and are not lists.
 std::map<NumberKey, PairedComparison> compare_track(
     const RunScores& a, const RunScores& b, const TrackPairs& pairs, const ProtocolSpec& metrics,
     const EvaluationOptions& how, const BootstrapOptions& options, const Job& job);

@@ -188,7 +188,7 @@ RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track
 
   const NamedMetric named = metric_of_number(metric);
   const Metric* of = named.metric;
-  if (of == nullptr) throw std::invalid_argument(fmt::format("'{}' is no number", metric));
+  if (of == nullptr) throw std::invalid_argument(fmt::format("'{}' is not a number", metric));
   const ProtocolSpec spec = only_metric(first.scores.spec, *of);
   const NumberKey key{named.row.empty() ? metric : of->name, named.row, named.column};
   const auto drawn = draw_track(runs, track, spec, options, job);

@@ -16,7 +16,7 @@ namespace facebench {
 
 // Why two runs must not stand in one table: what they compare, the photographs, the rules of their
 // numbers, and the protocol's version. Detector, crop and model may differ: they are what is
-// compared. Empty = comparable. Throws Error where a folder is no run.
+// compared. Empty = comparable. Throws Error where a folder is not a run.
 std::vector<Difference> why_not_comparable(const std::filesystem::path& a,
                                            const std::filesystem::path& b, const Job& job = {});
 

@@ -278,7 +278,7 @@ std::string metric_title(const std::string& metric) {
 bool metric_before(const std::string& a, const std::string& b) {
   const auto key = [](const std::string& name) {
     const auto [metric, target, row, column] = metric_of_number(name);
-    // What is no number: by name.
+    // What is not a number: by name.
     const std::optional<double> number =
         metric && metric->takes_targets ? number_of(target) : std::nullopt;
     return std::pair(number ? metric->prefix : name, number.value_or(0));

@@ -14,7 +14,7 @@ namespace facebench {
 namespace {
 
 constexpr std::int64_t kMaxProduct = std::int64_t{1} << 61;
-// A rate such as 0.001 is no exact binary number: 0.001 * 10,000 must count as 10.
+// A rate such as 0.001 is not an exact binary number: 0.001 * 10,000 must count as 10.
 constexpr double kSlack = 1e-12;
 constexpr std::string_view kTar = "tar@far=";
 

@@ -14,7 +14,7 @@
 namespace facebench {
 namespace {
 
-// Printed digits are no exact binary numbers.
+// Printed digits are not exact binary numbers.
 constexpr double kRounding = 1e-12;
 
 // "tar@far=1e-4" and "tar@far=0.0001" are one number.

@@ -39,7 +39,7 @@ std::optional<std::int64_t> size_of(std::string_view text) {
   return *value << shift;
 }
 
-// How many processors a list as "0-3,8" names; 0 where it is no list.
+// How many processors a list as "0-3,8" names; 0 where it is not a list.
 int listed(std::string_view text) {
   std::int64_t n = 0;
   while (!text.empty()) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "facebench/archives/internal/compression.h"
 #include "facebench/archives/internal/formats.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
@@ -40,7 +41,7 @@ void ArchiveOptions::describe(OptionsBuilder<ArchiveOptions>& o) {
   o.name("ArchiveOptions", "What of an archive is read.");
   o.field("label", &ArchiveOptions::label,
           "of an archive: the column, key, feature or ending (txt) that says who it is; default: "
-          "the usual one");
+          "the usual one; of a folder: the level of the people's folders, 1 or 2 (in train, test)");
   o.field("split", &ArchiveOptions::split,
           "of Parquet and Arrow: which split of several, train or train+test");
 }
@@ -80,12 +81,19 @@ std::shared_ptr<const ImageArchive> open_image_archive(const fs::path& path,
     if (!options.split.empty() && !format->takes_split)
       throw std::invalid_argument(
           fmt::format("split: archives of the format {} have no splits", format->name));
-    return format->open(path, options);
+    try {
+      return format->open(path, options);
+    } catch (const Error&) {
+      // Those two tell it themselves.
+      if (format->name != "tar" && format->name != "bin") refuse_compressed_file(path);
+      throw;
+    }
   }
+  refuse_compressed_file(path);
   std::string known;
   for (const ImageArchiveFormat& one : image_archives().entries())
     known += (known.empty() ? "" : "; ") + one.name + ": " + one.doc;
-  fail(path.string(), "is no archive of images that is read", "Read are " + known + ".");
+  fail(path.string(), "is not an archive of images that is read", "Read are " + known + ".");
 }
 
 }  // namespace facebench

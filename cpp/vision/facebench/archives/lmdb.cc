@@ -76,10 +76,10 @@ class LmdbArchive : public ImageArchive {
     if (keys.starts_with('\x80')) refuse("is a Python pickle, which is not read");
     MessagePack message(keys);
     std::size_t count = 0;
-    if (!message.list(count)) refuse("is no list");
+    if (!message.list(count)) refuse("is not a list");
     std::string_view key;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!message.bytes(key) || key.empty()) refuse(fmt::format("entry {} is no key", i));
+      if (!message.bytes(key) || key.empty()) refuse(fmt::format("entry {} is not a key", i));
       add_key(key);
     }
     std::int64_t stated = 0;
@@ -150,9 +150,9 @@ class LmdbArchive : public ImageArchive {
     MessagePack message(value);
     std::size_t count = 0;
     if (!message.list(count) || count != 2 || !message.bytes(entry.image))
-      fail(where(i), "is no msgpack list of an image and a label", "The entry is damaged.");
+      fail(where(i), "is not a msgpack list of an image and a label", "The entry is damaged.");
     if (!message.whole_number(entry.label) || entry.label < 0)
-      fail(where(i), "the label is no whole number from 0 on");
+      fail(where(i), "the label is not a whole number from 0 on");
     if (!message.at_end()) fail(where(i), "bytes follow the label", "The entry is damaged.");
     return entry;
   }
@@ -175,7 +175,7 @@ class LmdbArchive : public ImageArchive {
       if (fields.is(7, Wire::varint)) encoded = fields.value() != 0;
     }
     if (fields.damaged())
-      fail(where(i), "is no message of Caffe's Datum",
+      fail(where(i), "is not a message of Caffe's Datum",
            "Read are msgpack pairs with __keys__, too.");
     if (!encoded && channels > 0 && height < 65536 && width < 65536 && channels < 16 &&
         channels * height * width == entry.image.size())

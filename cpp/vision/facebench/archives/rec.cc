@@ -85,7 +85,7 @@ class RecArchive : public ImageArchive {
       fail(where(i),
            label >= kExact && label == std::floor(label)
                ? fmt::format("the label is {}: from 16777216 on float32 mixes up neighbours", label)
-               : fmt::format("the label is {}, no whole number from 0 on", label),
+               : fmt::format("the label is {}, not a whole number from 0 on", label),
            "A label is the number of a person.");
     return static_cast<std::int64_t>(label);
   }
@@ -101,7 +101,7 @@ class RecArchive : public ImageArchive {
       fail(path_.string(), "is RecordIO in dmlc's first form, of before 2015",
            "Convert it with a current tool.");
     if (magic != kRecordMagic)
-      fail(path_.string(), "is no RecordIO file, by its first bytes", "Expected 0a 23 d7 ce.");
+      fail(path_.string(), "is not a RecordIO file, by its first bytes", "Expected 0a 23 d7 ce.");
     if (has_protobuf())
       fail(path_.string(),
            "holds Amazon SageMaker's protobuf records, not images with mxnet's header",

@@ -9,9 +9,11 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "facebench/archives/internal/compression.h"
 #include "facebench/archives/internal/formats.h"
 #include "facebench/archives/internal/tar_format.h"
 #include "facebench/archives/internal/tar_samples.h"
+#include "facebench/archives/shard_names.h"
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/io/file.h"
@@ -42,7 +44,7 @@ class Shards {
   // Calls use(bytes of the shard) while they are there.
   template <class Use>
   void with(std::size_t shard, const Use& use) const {
-    if (!is_folded_tar(paths_[shard])) return use(files_[shard].bytes());
+    if (!begins_gzip(files_[shard].bytes())) return use(files_[shard].bytes());
     const std::shared_ptr<const std::string> bytes = unfolded(shard);
     use(std::as_bytes(std::span(*bytes)));
   }
@@ -78,8 +80,12 @@ struct Entry {
 
 class TarArchive : public ImageArchive {
  public:
-  TarArchive(const fs::path& path, std::vector<fs::path> shards, std::string label)
-      : path_(path), shards_(std::move(shards)), grouping_(std::move(label)) {
+  TarArchive(const fs::path& path, std::vector<fs::path> shards, std::string label,
+             std::string shards_note)
+      : path_(path),
+        shards_(std::move(shards)),
+        grouping_(std::move(label)),
+        shards_note_(std::move(shards_note)) {
     for (std::size_t shard = 0; shard < shards_.paths().size(); ++shard)
       shards_.with(shard, [&](std::span<const std::byte> bytes) { index(shard, bytes); });
     grouping_.refuse_absent_label(path.string());
@@ -101,7 +107,11 @@ class TarArchive : public ImageArchive {
     return entry.person == 0 ? ImageArchive::person(i) : people_[entry.person];
   }
   std::string label_places() const override { return grouping_.label_places(); }
-  std::vector<std::string> notes() const override { return grouping_.notes(); }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = grouping_.notes();
+    if (!shards_note_.empty()) notes.push_back(shards_note_);
+    return notes;
+  }
   std::string read(std::int64_t i) const override {
     const Entry& entry = sound(i);
     std::string bytes;
@@ -195,6 +205,7 @@ class TarArchive : public ImageArchive {
   fs::path path_;
   Shards shards_;
   TarGrouping grouping_;
+  std::string shards_note_;
   std::string names_;
   std::vector<std::string> people_{""};  // who are called by a name, from 1 on
   std::unordered_map<std::string, std::uint32_t> places_;
@@ -218,7 +229,7 @@ void expand_braces(const std::string& text, std::vector<fs::path>& out) {
                last = whole_number(inside.substr(dots + 2));
     if (!first || !last || *last < *first ||
         *last - *first >= static_cast<std::int64_t>(kMostShards))
-      fail(text, fmt::format("'{{{}}}' is no range of numbers", inside), "Expected {000..099}.");
+      fail(text, fmt::format("'{{{}}}' is not a range of numbers", inside), "Expected {000..099}.");
     for (std::int64_t i = *first; i <= *last; ++i)
       expand_braces(before + fmt::format("{:0{}}", i, dots) + after, out);
     return;
@@ -242,6 +253,7 @@ bool is_tar_path(const fs::path& path) {
 
 std::shared_ptr<const ImageArchive> open_tar(const fs::path& path, const ArchiveOptions& options) {
   std::vector<fs::path> shards;
+  std::string note;
   std::error_code error;
   if (fs::is_directory(path, error)) {
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
@@ -251,12 +263,17 @@ std::shared_ptr<const ImageArchive> open_tar(const fs::path& path, const Archive
     std::ranges::sort(shards, [](const fs::path& a, const fs::path& b) {
       return natural_less(a.filename().string(), b.filename().string());
     });
+    std::vector<std::string> names;
+    for (const fs::path& shard : shards) names.push_back(shard.filename().string());
+    require_all_shards(names, path.string());
+    note = numbering_note(names);
   } else if (fs::exists(path, error)) {
     shards.push_back(path);
+    note = shard_note(path.filename().string());
   } else {
     expand_braces(path.string(), shards);
   }
-  return std::make_shared<TarArchive>(path, std::move(shards), options.label);
+  return std::make_shared<TarArchive>(path, std::move(shards), options.label, std::move(note));
 }
 
 }  // namespace

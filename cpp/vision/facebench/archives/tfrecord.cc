@@ -12,9 +12,11 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "facebench/archives/internal/compression.h"
 #include "facebench/archives/internal/formats.h"
 #include "facebench/archives/internal/label_text.h"
 #include "facebench/archives/internal/protobuf.h"
+#include "facebench/archives/shard_names.h"
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
@@ -68,8 +70,11 @@ std::uint32_t masked_sum(std::string_view data) {
 class TfRecordArchive : public ImageArchive {
  public:
   // `path` is a list or a file of records; `label` is the feature that says who it is.
-  TfRecordArchive(const fs::path& path, std::string label) : path_(path), label_(std::move(label)) {
-    if (has_ending(path, ".index") || has_ending(path, ".txt"))
+  TfRecordArchive(const fs::path& path, std::string label)
+      : path_(path),
+        label_(std::move(label)),
+        is_list_(has_ending(path, ".index") || has_ending(path, ".txt")) {
+    if (is_list_)
       read_list();
     else
       scan();
@@ -92,6 +97,11 @@ class TfRecordArchive : public ImageArchive {
     return of.person.empty() && of.label >= 0 ? fmt::format("{}", of.label) : of.person;
   }
   std::int64_t label(std::int64_t i) const override { return example(i).label; }
+  std::vector<std::string> notes() const override {
+    std::string note = is_list_ ? std::string() : shard_note(path_.filename().string());
+    if (note.empty()) return {};
+    return {std::move(note)};
+  }
   std::string read(std::int64_t i) const override {
     const std::string_view data = record(i);
     if (number_at<std::uint32_t>(data.data() + data.size()) != masked_sum(data))
@@ -174,7 +184,7 @@ class TfRecordArchive : public ImageArchive {
   void add_name(Entry& entry, std::string_view name, const std::string& where) {
     while (name.starts_with('/') || name.starts_with("./")) name.remove_prefix(1);
     if (name.empty() || name.find("..") != std::string_view::npos)
-      fail(where, fmt::format("'{}' is no name of an image", name));
+      fail(where, fmt::format("'{}' is not a name of an image", name));
     entry.name = names_.size();
     entry.name_size = static_cast<std::uint32_t>(name.size());
     names_ += name;
@@ -195,10 +205,10 @@ class TfRecordArchive : public ImageArchive {
     MappedFile file(path);
     const auto bytes = file.bytes();
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    // A record may be as long as gzip's magic number says; its sum tells them apart.
-    if (all.size() > kFrame && all.starts_with("\x1f\x8b\x08") &&
+    // A record may be as long as a compressed file's magic number says; its sum tells them apart.
+    if (all.size() > kFrame &&
         number_at<std::uint32_t>(all.data() + 8) != masked_sum(all.substr(0, 8)))
-      fail(path.string(), "is compressed by gzip", "Decompress it first: gunzip.");
+      refuse_compressed(bytes, path.string());
     shards_.push_back({path, std::move(file)});
   }
 
@@ -271,7 +281,7 @@ class TfRecordArchive : public ImageArchive {
       damaged = damaged || features.damaged();
     }
     if (damaged || message.damaged())
-      fail(where(i), "is no tf.train.Example", "The record is damaged, or of another kind.");
+      fail(where(i), "is not a tf.train.Example", "The record is damaged, or of another kind.");
     const std::string features = printable(fmt::format("{}", fmt::join(example.features, ", ")));
     if (example.image.empty())
       fail(where(i), "has no feature 'image' or 'image/encoded' with bytes",
@@ -314,6 +324,7 @@ class TfRecordArchive : public ImageArchive {
         if (text && bytes)
           if (const auto name = parse_label_text(list.bytes())) example.person = name->person;
         if (label && bytes) take_text(list.bytes(), example);
+        if (label && kinds.number() == 2) take_float(list, example);
         if (label && kinds.number() == 3) take_label(list, example, i);
       }
       damaged = damaged || list.damaged();
@@ -324,11 +335,24 @@ class TfRecordArchive : public ImageArchive {
   static void take_text(std::string_view text, Example& example) {
     const auto label = parse_label_text(text);
     if (!label) {
-      example.wrong = "the label is no whole number from 0 on and no name";
+      example.wrong = "the label is neither a whole number from 0 on nor a name";
       return;
     }
     example.label = label->label;
     example.person = label->person;
+  }
+
+  // Floats stand one after the other, or packed into bytes.
+  static void take_float(const ProtobufFields& list, Example& example) {
+    using Wire = ProtobufFields::Wire;
+    float value = -1;
+    if ((list.is(1, Wire::bytes) || list.is(1, Wire::fixed32)) &&
+        list.bytes().size() >= sizeof(value))
+      value = number_at<float>(list.bytes().data());
+    if (const auto label = whole_number_of(value))
+      example.label = *label;
+    else
+      example.wrong = fmt::format("the label is {}, not a whole number from 0 on", value);
   }
 
   // Whole numbers stand one after the other, or packed into bytes.
@@ -347,6 +371,7 @@ class TfRecordArchive : public ImageArchive {
 
   fs::path path_;
   std::string label_;
+  bool is_list_;
   std::vector<Shard> shards_;
   std::string names_;
   std::vector<Entry> entries_;
@@ -370,6 +395,9 @@ std::optional<fs::path> list_of_folder(const fs::path& folder) {
 bool is_tfrecord(const fs::path& path) {
   if (has_ending(path, ".tfrecord") || has_ending(path, ".tfrecords") || has_ending(path, ".index"))
     return true;
+  // As TensorFlow numbers them: NAME.tfrecord-00000-of-00004.
+  const std::string file = path.filename().string();
+  if (file.find(".tfrecord") != std::string::npos && !shard_note(file).empty()) return true;
   return list_of_folder(path).has_value();
 }
 

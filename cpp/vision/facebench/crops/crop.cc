@@ -60,6 +60,13 @@ Crop crop_box(const Image& image, const Face& face, const CropEntry& entry,
           LandmarkDoubt::none};
 }
 
+const Landmarks& template_of_other_kind(LandmarkKind kind) {
+  return std::ranges::find_if(
+             crops().entries(),
+             [kind](const CropEntry& other) { return other.aligned && other.kind != kind; })
+      ->landmarks;
+}
+
 Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, int width,
                   int height, std::uint8_t border) {
   if (!face.has_landmarks) return rejected("the crop needs landmarks, and the face has none");
@@ -78,10 +85,8 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
   } catch (const std::invalid_argument&) {
     return rejected("the landmarks lie on one point");
   }
-  // Of dlib's five no bound was measured.
-  const LandmarkDoubt doubt = entry.kind == LandmarkKind::eyes_and_mouth
-                                  ? doubt_of_landmarks(face, entry.landmarks)
-                                  : LandmarkDoubt::none;
+  const LandmarkDoubt doubt =
+      doubt_of_landmarks(face, {entry.landmarks, entry.kind}, template_of_other_kind(entry.kind));
   if (entry.kind == LandmarkKind::eye_corners)
     return {SampleStatus::ok, {}, dlib_chip(image, face.landmarks, target, width, height), doubt};
   return {SampleStatus::ok, {}, warp_affine(image, m, width, height, border), doubt};

@@ -4,15 +4,25 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <utility>
+#include <numbers>
+#include <span>
 
 namespace facebench {
 namespace {
 
 using PlanePoints = std::array<std::complex<double>, 5>;
 
-constexpr double kMostMisfit = 0.6;  // as a share of the template's spread
-constexpr double kFarthest = 0.75, kLeastSpread = 0.05, kMostSpread = 1;  // of the box's side
+constexpr double kMostMisfit = 0.6;                 // as a share of the template's spread
+constexpr double kMostTurn = std::numbers::pi / 3;  // of a face that stands
+constexpr double kFarX = 0.6, kFarY = 0.35;         // of the box's width and height
+
+// Between which shares of the box's side the spread is.
+struct Spread {
+  double least, most;
+};
+Spread spread_of(LandmarkKind kind) {
+  return kind == LandmarkKind::eye_corners ? Spread{0.12, 0.4} : Spread{0.15, 0.45};
+}
 
 std::complex<double> mean_of(const PlanePoints& points) {
   std::complex<double> sum = 0;
@@ -54,36 +64,62 @@ PlanePoints in_order(const PlanePoints& points, const std::array<int, 5>& order)
   return result;
 }
 
+using Order = std::array<int, 5>;
+struct Reordered {
+  LandmarkDoubt doubt;
+  Order order;
+};
+
+// The orders in which files have the points of a kind.
+std::span<const Reordered> wrong_orders(LandmarkKind kind) {
+  static constexpr Reordered eyes_and_mouth[] = {
+      {LandmarkDoubt::left_right, {1, 0, 2, 4, 3}}, {LandmarkDoubt::left_right, {1, 0, 2, 3, 4}},
+      {LandmarkDoubt::left_right, {0, 1, 2, 4, 3}}, {LandmarkDoubt::nose_first, {1, 2, 0, 3, 4}},
+      {LandmarkDoubt::nose_first, {2, 1, 0, 4, 3}}, {LandmarkDoubt::mouth_first, {3, 4, 2, 0, 1}},
+  };
+  static constexpr Reordered eye_corners[] = {
+      {LandmarkDoubt::left_right, {1, 0, 2, 4, 3}}, {LandmarkDoubt::left_right, {1, 0, 2, 3, 4}},
+      {LandmarkDoubt::left_right, {0, 1, 2, 4, 3}}, {LandmarkDoubt::nose_first, {1, 2, 0, 3, 4}},
+      {LandmarkDoubt::nose_first, {2, 1, 0, 4, 3}},
+  };
+  if (kind == LandmarkKind::eye_corners) return eye_corners;
+  return eyes_and_mouth;
+}
+
 // The mending that makes the landmarks fit best, among those that leave the face upright.
-LandmarkDoubt likely_cause(const PlanePoints& points, const PlanePoints& target) {
+LandmarkDoubt likely_cause(const PlanePoints& points, const PlanePoints& target, LandmarkKind kind,
+                           const PlanePoints& other) {
+  LandmarkDoubt cause = LandmarkDoubt::no_face;
+  double least = kMostMisfit;
+  const auto try_cause = [&](LandmarkDoubt doubt, const PlanePoints& candidate,
+                             const PlanePoints& to) {
+    const std::complex<double> fit = similarity_of(candidate, to);
+    // Exchanges of axes differ from those of sides by a quarter or half of a turn alone.
+    if (std::abs(std::arg(fit)) > std::numbers::pi / 4 || !(unexplained(fit) < least)) return;
+    least = unexplained(fit);
+    cause = doubt;
+  };
   PlanePoints exchanged, flipped;
   for (std::size_t k = 0; k < 5; ++k) {
     exchanged[k] = {points[k].imag(), points[k].real()};
     flipped[k] = std::conj(points[k]);
   }
-  const std::pair<LandmarkDoubt, PlanePoints> mended[] = {
-      {LandmarkDoubt::left_right, in_order(points, {1, 0, 2, 4, 3})},
-      {LandmarkDoubt::left_right, in_order(points, {1, 0, 2, 3, 4})},
-      {LandmarkDoubt::left_right, in_order(points, {0, 1, 2, 4, 3})},
-      {LandmarkDoubt::x_y, exchanged},
-      {LandmarkDoubt::upside_down, flipped},
-      {LandmarkDoubt::nose_first, in_order(points, {1, 2, 0, 3, 4})},
-      {LandmarkDoubt::nose_first, in_order(points, {2, 1, 0, 4, 3})},
-      {LandmarkDoubt::mouth_first, in_order(points, {3, 4, 2, 0, 1})},
-  };
-  LandmarkDoubt cause = LandmarkDoubt::no_face;
-  double least = kMostMisfit;
-  for (const auto& [doubt, candidate] : mended) {
-    const std::complex<double> fit = similarity_of(candidate, target);
-    // Exchanges of axes differ from those of sides by a quarter or half of a turn alone.
-    if (std::abs(std::arg(fit)) > std::acos(-1) / 4 || !(unexplained(fit) < least)) continue;
-    least = unexplained(fit);
-    cause = doubt;
-  }
+  try_cause(LandmarkDoubt::x_y, exchanged, target);
+  try_cause(LandmarkDoubt::upside_down, flipped, target);
+  for (const auto& [doubt, order] : wrong_orders(kind))
+    try_cause(doubt, in_order(points, order), target);
+  try_cause(LandmarkDoubt::other_kind, points, other);
   return cause;
 }
 
-bool fits_box(const Face& face, const PlanePoints& points) {
+// Whether the box is that of the landmarks themselves, as where a file has none.
+bool says_nothing(const Box& box, const Landmarks& landmarks) {
+  const auto [left, right] = std::ranges::minmax(landmarks, {}, &Point::x);
+  const auto [top, bottom] = std::ranges::minmax(landmarks, {}, &Point::y);
+  return !(box.width() > 0 && box.height() > 0) || box == Box{left.x, top.y, right.x, bottom.y};
+}
+
+bool fits_box(const Face& face, const PlanePoints& points, LandmarkKind kind) {
   double x = 0, y = 0;
   for (const Point& p : face.landmarks) {
     x += p.x / 5.0;
@@ -93,8 +129,8 @@ bool fits_box(const Face& face, const PlanePoints& points) {
   const double dx = (x - (face.box.x0 + face.box.x1) / 2.0) / width;
   const double dy = (y - (face.box.y0 + face.box.y1) / 2.0) / height;
   const double spread = std::sqrt(square_sum(points) / 5 / (width * height));
-  return std::abs(dx) <= kFarthest && std::abs(dy) <= kFarthest && spread >= kLeastSpread &&
-         spread <= kMostSpread;
+  const auto [least, most] = spread_of(kind);
+  return std::abs(dx) <= kFarX && std::abs(dy) <= kFarY && spread >= least && spread <= most;
 }
 
 }  // namespace
@@ -116,16 +152,28 @@ std::string_view landmark_doubt_text(LandmarkDoubt doubt) {
     case LandmarkDoubt::no_face:
       return "they do not lie as a face's in any known order";
     case LandmarkDoubt::box:
-      return "they do not lie in their box: relative to it, or of another scale";
+      return "they do not lie in their box as a face's: relative to it, of another scale, or the "
+             "box is not the face's";
+    case LandmarkDoubt::turned:
+      return "they are of a face that is turned by more than 60 degrees: of the photograph before "
+             "it was turned, or of a face that lies";
+    case LandmarkDoubt::other_kind:
+      return "they are other points of a face than this crop's: eyes, nose and mouth, or dlib's "
+             "corners of the eyes";
   }
   return "";
 }
 
-LandmarkDoubt doubt_of_landmarks(const Face& face, const Landmarks& target) {
-  const PlanePoints points = about_mean(face.landmarks), to = about_mean(target);
-  if (unexplained(similarity_of(points, to)) > kMostMisfit) return likely_cause(points, to);
-  const bool has_box = face.box.width() > 0 && face.box.height() > 0;
-  return has_box && !fits_box(face, points) ? LandmarkDoubt::box : LandmarkDoubt::none;
+LandmarkDoubt doubt_of_landmarks(const Face& face, const LandmarkTemplate& target,
+                                 const Landmarks& other) {
+  const PlanePoints points = about_mean(face.landmarks), to = about_mean(target.points);
+  const std::complex<double> fit = similarity_of(points, to);
+  if (unexplained(fit) > kMostMisfit)
+    return likely_cause(points, to, target.kind, about_mean(other));
+  if (std::abs(std::arg(fit)) > kMostTurn) return LandmarkDoubt::turned;
+  if (says_nothing(face.box, face.landmarks) || fits_box(face, points, target.kind))
+    return LandmarkDoubt::none;
+  return LandmarkDoubt::box;
 }
 
 }  // namespace facebench

@@ -7,6 +7,7 @@
 #include "facebench/archives/archive.h"
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
+#include "facebench/core/nfc.h"
 #include "facebench/core/utf8.h"
 #include "facebench/datasets/dataset.h"
 
@@ -28,9 +29,9 @@ void number_labels(Dataset& dataset, const std::vector<Whose>& whose) {
   for (const Whose& one : whose) {
     numbers[one.label] = 0;
     const std::string& name = names.emplace(one.label, one.person).first->second;
-    const std::int64_t label = labels.emplace(one.person, one.label).first->second;
+    const std::int64_t label = labels.emplace(nfc(one.person), one.label).first->second;
     if (!clash.empty()) continue;
-    if (name != one.person)
+    if (nfc(name) != nfc(one.person))
       clash = fmt::format("label {} is '{}' and '{}'", one.label, printable(name),
                           printable(one.person));
     else if (label != one.label)
@@ -46,16 +47,17 @@ void number_labels(Dataset& dataset, const std::vector<Whose>& whose) {
   for (std::size_t i = 0; i < whose.size(); ++i) dataset.samples[i].label = numbers[whose[i].label];
 }
 
-// Persons by what each is called: in the order in which they come, or (`sorted`) in natural order.
+// Persons by what each is called, compared as nfc() has it: in the order in which they come, or
+// (`sorted`) in natural order.
 void number_names(Dataset& dataset, const std::vector<Whose>& whose, bool sorted) {
-  std::unordered_map<std::string, std::int32_t> numbers;
+  std::unordered_map<std::string, std::int32_t> numbers;  // by name as it is compared
   for (const Whose& one : whose)
-    if (numbers.emplace(one.person, 0).second) dataset.label_names.push_back(one.person);
+    if (numbers.emplace(nfc(one.person), 0).second) dataset.label_names.push_back(one.person);
   if (sorted) std::ranges::sort(dataset.label_names, natural_less);
   for (std::size_t i = 0; i < dataset.label_names.size(); ++i)
-    numbers[dataset.label_names[i]] = static_cast<std::int32_t>(i);
+    numbers[nfc(dataset.label_names[i])] = static_cast<std::int32_t>(i);
   for (std::size_t i = 0; i < whose.size(); ++i)
-    dataset.samples[i].label = numbers[whose[i].person];
+    dataset.samples[i].label = numbers[nfc(whose[i].person)];
 }
 
 // Of entries without a label the person is the folder in the name, else the entry itself.

@@ -3,19 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/core/natural_order.h"
+#include "facebench/core/nfc.h"
 #include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
+#include "facebench/datasets/folder_levels.h"
 #include "facebench/io/image_files.h"
 #include "facebench/io/presence.h"
+#include "facebench/io/text.h"
 
 namespace facebench {
 namespace {
@@ -33,6 +36,8 @@ Dataset read_people(std::string name, const fs::path& root) {
   require_folder(root);
   Dataset dataset{std::move(name), root, {}, {}};
   std::vector<fs::path> litter;
+  std::unordered_map<std::string, std::int32_t> people;  // as names are compared -> label
+  std::vector<std::string> twice;
   for (const fs::path& person : list_folder(root, &litter)) {
     if (!is_folder(person)) {
       if (has_image_ending(person))
@@ -44,8 +49,14 @@ Dataset read_people(std::string name, const fs::path& root) {
     for (const fs::path& other : others)
       dataset.passed_over.push_back(printable((person.filename() / other).generic_string()));
     if (images.empty()) continue;
-    const auto label = static_cast<std::int32_t>(dataset.label_names.size());
-    dataset.label_names.push_back(name_of_path(root, person.filename()));
+    std::string called = name_of_path(root, person.filename());
+    const auto [known, fresh] =
+        people.try_emplace(nfc(called), static_cast<std::int32_t>(dataset.label_names.size()));
+    const std::int32_t label = known->second;
+    if (fresh)
+      dataset.label_names.push_back(std::move(called));
+    else
+      twice.push_back(printable(called));
     for (const fs::path& image : images)
       dataset.samples.push_back(
           {name_of_path(root, person.filename() / image), person / image, label});
@@ -53,6 +64,11 @@ Dataset read_people(std::string name, const fs::path& root) {
   if (dataset.samples.empty())
     fail(root.string(), "no folder with images",
          "Expected one folder for each person, with " + known_image_formats() + " files in it.");
+  if (!twice.empty())
+    dataset.notes.push_back(
+        fmt::format("{} people have two folders, whose names differ in their Unicode form alone: "
+                    "each counts as one person ({}).",
+                    twice.size(), first_names(twice)));
   for (fs::path& path : litter) path = path.lexically_relative(root);
   if (std::string note = litter_note(litter); !note.empty())
     dataset.notes.push_back(std::move(note));
@@ -69,55 +85,26 @@ bool one_person_of_folders(const Dataset& dataset) {
          std::any_of(dataset.samples.begin(), dataset.samples.end(), is_below);
 }
 
-// Whether a folder is called as the splits of data sets are.
-bool is_split_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> names{
-      "train", "training", "val",  "valid",    "validation", "dev",
-      "test",  "testing",  "eval", "trainval", "holdout"};
-  return std::ranges::find(names, lower_ascii(name)) != names.end();
-}
-
-// Somebody may be called Val; two folders of such names that hold folders, or nothing but such
-// names, are a data set in parts. One that holds folders beside people is said, since a person's
-// folder may hold some.
-void look_for_splits(Dataset& dataset) {
-  std::vector<bool> holds_folders(dataset.label_names.size());
-  for (const Sample& sample : dataset.samples)
-    if (is_below(sample)) holds_folders[static_cast<std::size_t>(sample.label)] = true;
-  std::string splits;
-  std::size_t named = 0, of_folders = 0;
-  for (std::size_t i = 0; i < holds_folders.size(); ++i) {
-    if (!is_split_name(dataset.label_names[i])) continue;
-    ++named;
-    of_folders += holds_folders[i];
-    if (holds_folders[i])
-      splits += (splits.empty() ? "" : ", ") + printable(dataset.label_names[i]);
-  }
-  if (of_folders > 1 || (named == holds_folders.size() && (named > 1 || of_folders == 1))) {
-    splits.clear();
-    for (const std::string& name : dataset.label_names)
-      if (is_split_name(name)) splits += (splits.empty() ? "" : ", ") + printable(name);
-    fail(dataset.root.string(),
-         fmt::format("{}: folders called as the splits of a data set are, not as people", splits),
-         "Give one of them, in which each person has a folder.");
-  }
-  if (of_folders == 1)
-    dataset.notes.push_back(fmt::format(
-        "'{}' counts as a person, and its folder holds folders. If it is a split of the data set, "
-        "give it alone, or move it away.",
-        splits));
-}
-
 }  // namespace
 
-Dataset read_image_folder(const fs::path& root) {
+Dataset read_image_folder(const fs::path& root, std::string_view level) {
+  if (!level.empty() && level != "1" && level != "2")
+    throw std::invalid_argument(
+        fmt::format("label: of a folder it is 1 where the people are the folders in it, 2 where "
+                    "they are the folders in those; not '{}'",
+                    printable(level)));
   Dataset dataset = read_people("folder", root);
+  if (!level.empty()) {
+    if (level == "2") dataset = people_of_inner_folders(std::move(dataset));
+    dataset.archive["label"] = level;
+    return dataset;
+  }
   if (dataset.label_names.size() == 1 && dataset.label_names[0] == "images" &&
       std::all_of(dataset.samples.begin(), dataset.samples.end(), is_below)) {
     dataset = read_people("folder", root / "images");
     dataset.notes.emplace_back("The people are the folders in 'images'.");
   }
-  look_for_splits(dataset);
+  look_for_parts(dataset);
   if (one_person_of_folders(dataset))
     dataset.notes.push_back(fmt::format(
         "All {} images count as one person, '{}', whose folder holds folders. If these are the "
@@ -144,7 +131,8 @@ Dataset read_lfw_folder(const fs::path& root) {
 
 Dataset select_samples(const Dataset& dataset, std::span<const std::string> names, bool by_stem) {
   const auto key = [by_stem](std::string_view id) {
-    return by_stem ? without_extension(id) : std::string(id);
+    const std::string name = compared_name(id);
+    return by_stem ? without_extension(name) : name;
   };
   std::unordered_map<std::string, std::vector<std::size_t>> known;
   for (std::size_t i = 0; i < dataset.samples.size(); ++i)
@@ -183,8 +171,8 @@ const Table<DatasetReader>& dataset_readers() {
            return read_lfw_folder(root);
          }},
         {"folder", "any images, one folder for each person",
-         [](const fs::path& root, std::int64_t, const ArchiveOptions&) {
-           return read_image_folder(root);
+         [](const fs::path& root, std::int64_t, const ArchiveOptions& options) {
+           return read_image_folder(root, options.label);
          }}};
     for (const ImageArchiveFormat& format : image_archives().entries())
       rows.push_back({format.name, format.doc,
@@ -202,7 +190,8 @@ Dataset read_dataset(std::string_view name, const fs::path& root, std::int64_t s
   if (skip_damaged < 0)
     throw std::invalid_argument("the number of damaged entries to skip is below 0");
   const DatasetReader& reader = dataset_readers().at(name);
-  if (!(options.label.empty() && options.split.empty()) && !image_archives().find(name))
+  const bool label_taken = options.label.empty() || name == "folder";
+  if (!(label_taken && options.split.empty()) && !image_archives().find(name))
     throw std::invalid_argument(
         fmt::format("label and split are of archives, and '{}' is a folder of people", name));
   return reader.read(root, skip_damaged, options);

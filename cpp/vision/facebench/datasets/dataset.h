@@ -31,7 +31,7 @@ struct Dataset {
   std::vector<std::string> notes;        // what is odd about it, a sentence each
   std::int64_t unlabelled = 0;  // images of an archive without a label, each a person of its own
   Json archive;                 // of ArchiveOptions those that were given; null = none
-  // Of a folder: what is no image that is read (WebP, BMP, lists), and images outside of the
+  // Of a folder: what is not an image that is read (WebP, BMP, lists), and images outside of the
   // people's folders.
   std::vector<std::string> passed_over;
 };
@@ -42,12 +42,16 @@ struct Dataset {
 Dataset read_lfw_folder(const std::filesystem::path& root);
 
 // One folder for each person with any images in it (image_file_formats(), told by extension, else
-// by the first bytes); folders inside of a person's folder belong to the person. Other files are
-// passed over, and listed; litter (is_litter) is counted in a note. Where `images` is the only
-// folder with images and holds folders, these are the people, and a note says so. People and images
-// in natural order (2 before 10). Throws Error where there is no image, and where the folders are
-// the splits of a data set (train, val, test) with people below.
-Dataset read_image_folder(const std::filesystem::path& root);
+// by the first bytes); folders inside of a person's folder belong to the person. Folders whose
+// names differ in their Unicode form alone are one person's. Other files are passed over, and
+// listed; litter (is_litter) is counted in a note. Where `images` is the only folder with images
+// and holds folders, these are the people, and a note says so. People and images in natural order
+// (2 before 10). `level` "1": the people are the folders in ROOT, whatever is in them; "2": they
+// are the folders in those, which are parts of the set (train/ann, test/ann), and one in several is
+// one person; empty: it is looked at (folder_levels.h), and said where it is open. Throws Error
+// where there is no image, and for parts of a data set without a level; std::invalid_argument for
+// another level.
+Dataset read_image_folder(const std::filesystem::path& root, std::string_view level = {});
 
 // The named samples in the given order, each once (the first mention counts). Names match ids
 // exactly or, with `by_stem`, without their extensions; a name that matches several samples is an

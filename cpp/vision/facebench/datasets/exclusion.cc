@@ -4,8 +4,9 @@
 
 #include <unordered_set>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
-#include "facebench/core/nfc.h"
+#include "facebench/core/utf8.h"
 
 namespace facebench {
 
@@ -21,8 +22,8 @@ ExcludedImages excluded_images(const Exclusion& exclusion, const std::vector<std
                                const std::vector<std::string>& samples,
                                const std::vector<std::int32_t>& labels) {
   std::unordered_set<std::string> known_people, known_samples;
-  for (const std::string& p : people) known_people.insert(nfc(p));
-  for (const std::string& s : samples) known_samples.insert(nfc(s));
+  for (const std::string& p : people) known_people.insert(compared_name(p));
+  for (const std::string& s : samples) known_samples.insert(compared_name(s));
   ExcludedImages result;
   for (const std::string& p : exclusion.people)
     if (!known_people.contains(p)) result.not_there.push_back("person " + p);
@@ -32,7 +33,7 @@ ExcludedImages excluded_images(const Exclusion& exclusion, const std::vector<std
   if (entries > 0 && result.not_there.size() == entries)
     fail(exclusion.path.string(),
          fmt::format("none of its {} entries is in the data set; the first is {}", entries,
-                     result.not_there.front()),
+                     printable(result.not_there.front())),
          "The list belongs to other data.");
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto label = static_cast<std::size_t>(labels[i]);

@@ -27,7 +27,7 @@ Pack::Pack(const std::filesystem::path& path) : path_(path), file_(path) {
 
   const Shape shape = reader.shape("/images");
   if (reader.type("/images") != H5Type::uint8 || shape.size() != 4 || shape[3] != 3)
-    fail(where, "/images is not uint8 (N, H, W, 3), so this is no pack", kAdvice);
+    fail(where, "/images is not uint8 (N, H, W, 3), so this is not a pack", kAdvice);
   const std::int64_t n = shape[0];
   constexpr std::int64_t max_side = 65536;
   if (n < 1 || shape[1] < 1 || shape[2] < 1 || shape[1] > max_side || shape[2] > max_side)
@@ -68,7 +68,7 @@ Pack::Pack(const std::filesystem::path& path) : path_(path), file_(path) {
   }
   for (std::int64_t i = 0; i < n; ++i) {
     if (statuses_[i] >= kSampleStatusCount)
-      fail(where, fmt::format("row {}: {} is no status", i, statuses_[i]), kAdvice);
+      fail(where, fmt::format("row {}: {} is not a status", i, statuses_[i]), kAdvice);
     if (labels_[i] < 0 || static_cast<std::size_t>(labels_[i]) >= label_names_.size())
       fail(where, fmt::format("row {}: label {} has no name", i, labels_[i]), kAdvice);
   }

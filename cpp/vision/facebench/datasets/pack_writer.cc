@@ -72,7 +72,7 @@ class Cutter {
 
   Row cut_out(const Sample& sample) const {
     Row row;
-    // Not being allowed to read it is no property of the data set, and ends the whole.
+    // Not being allowed to read it is not a property of the data set, and ends the whole.
     if (!sample.image.exists())
       return failed(std::move(row), SampleStatus::missing, "no such file");
     Image image;
@@ -389,7 +389,7 @@ ShardPlace place_of(const Pack& pack) {
   for (const char* key : {"number", "count", "first", "of"})
     if (!place.is_object() || !place.contains(key) || !place[key].is_number_integer() ||
         !pack.manifest().value("dataset", Json()).is_object())
-      fail(pack.path().string(), "is no shard of a pack: it is whole, or not facebench's",
+      fail(pack.path().string(), "is not a shard of a pack: it is whole, or not facebench's",
            "pack --shard makes shards.");
   return {{place["number"].get<int>(), place["count"].get<int>()},
           place["first"].get<std::int64_t>(),

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
-#include "facebench/core/nfc.h"
 #include "facebench/core/numbers.h"
 #include "facebench/core/registry.h"
 #include "facebench/core/utf8.h"
@@ -226,7 +226,7 @@ class Given final : public Detector {
   }
 
   std::string key(std::string_view name) const {
-    return nfc(options_.match == "stem" ? stem_of(name) : std::string(name));
+    return compared_name(options_.match == "stem" ? stem_of(name) : std::string(name));
   }
 
   std::vector<Face> find(const Image&, std::string_view sample_id) const override {

@@ -18,8 +18,8 @@ namespace facebench {
 //   score                       1 where absent
 //   left_eye_x left_eye_y right_eye_x right_eye_y nose_x nose_y
 //   left_mouth_x left_mouth_y right_mouth_x right_mouth_y   all or none
-//   status                      what is neither empty nor "ok" is no face; its other cells are not
-//   read
+//   status                      what is neither empty nor "ok" is not a face; its other cells are
+//   not read
 // A row whose landmark cells are all empty has none. A sample that no row names has no face.
 struct GivenOptions {
   std::string file;

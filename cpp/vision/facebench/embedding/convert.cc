@@ -156,7 +156,7 @@ void require_pixels(std::string_view network, std::string_view sha256,
     ways += fmt::format("{}color={} mean={} std={} ({})", ways.empty() ? "" : "; ", p.color,
                         fmt::join(p.mean, ","), fmt::join(p.std, ","), p.project);
   throw std::invalid_argument(fmt::format(
-      "{}: weights of {} are published for different pixels, and SHA-256 {} is no file that is "
+      "{}: weights of {} are published for different pixels, and SHA-256 {} is not a file that is "
       "known. State color, mean and std. Published are: {}",
       where, network, sha256, ways));
 }

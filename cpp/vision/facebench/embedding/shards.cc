@@ -31,7 +31,7 @@ const Json& place_of(const EmbeddingSet& set) {
   const auto it = set.manifest.find("shard");
   if (it == set.manifest.end() || !it->is_object())
     throw std::invalid_argument(
-        "these embeddings are no shard: they are whole, or not facebench's");
+        "these embeddings are not a shard: they are whole, or not facebench's");
   for (const char* key : {"number", "count", "first", "rows", "of"})
     if (!it->contains(key) || !(*it)[key].is_number_integer())
       throw std::invalid_argument(fmt::format("the manifest of a shard does not say its {}", key));

@@ -79,6 +79,7 @@ class Trainer {
       if (std::string shared = images_of_several_people(data_, classes_, images.hashes());
           !shared.empty())
         notes_.push_back(std::move(shared));
+    notes_.insert(notes_.begin(), data_.notes.begin(), data_.notes.end());
     if (recipe.training.patience > 0 && writes() && !callbacks.on_epoch && !callbacks.validation)
       throw std::invalid_argument(
           "patience needs a score: give a validation, or an on_epoch that "

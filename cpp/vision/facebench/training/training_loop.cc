@@ -56,6 +56,8 @@ TrainingLoop::TrainingLoop(Recipe recipe, OpenedTrainingSet data)
           images_of_several_people(decodable_->set(), classes_, decodable_->hashes());
       !shared.empty())
     notes_.push_back(std::move(shared));
+  const std::vector<std::string>& said = decodable_->set().notes;
+  notes_.insert(notes_.begin(), said.begin(), said.end());
 }
 
 TrainingLoop::~TrainingLoop() = default;

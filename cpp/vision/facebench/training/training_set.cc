@@ -83,6 +83,7 @@ TrainingSet training_set(const DecodedImages& images, const std::optional<Exclus
     if (exclusion) names.push_back(sample.id);
   }
   set.labels.assign(labels.begin(), labels.end());
+  set.notes = dataset.notes;
   if (exclusion) {
     const ExcludedImages excluded = excluded_images(*exclusion, dataset.label_names, names, labels);
     for (std::size_t i = 0; i < set.labels.size(); ++i)
@@ -101,12 +102,14 @@ OpenedTrainingSet open_training_set(const std::filesystem::path& path,
                                     const ArchiveOptions& options) {
   OpenedTrainingSet opened;
   const bool archive = find_image_archive(path) != nullptr;
-  if (!archive && !(options.label.empty() && options.split.empty()))
+  const bool folder = !archive && is_folder(path);
+  if (!archive && !((options.label.empty() || folder) && options.split.empty()))
     throw std::invalid_argument("label and split are of an archive: " + path.string() +
                                 " is a pack or a folder of people");
-  if (archive || is_folder(path)) {
+  if (archive || folder) {
     auto images = std::make_unique<const DecodedImages>(
-        archive ? read_archive(path, 0, {}, options) : read_image_folder(path), shape);
+        archive ? read_archive(path, 0, {}, options) : read_image_folder(path, options.label),
+        shape);
     opened.set = training_set(*images, exclusion);
     opened.images = std::move(images);
   } else {

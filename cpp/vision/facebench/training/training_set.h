@@ -34,6 +34,7 @@ struct TrainingSet {
   Json archive = nullptr;
   // What it is called in the model file; of an opened one the name of its file or folder.
   std::string name;
+  std::vector<std::string> notes;  // Dataset::notes
 };
 
 // All of a pack, which must outlive the result; with a list, its people and images are not trained

@@ -24,7 +24,9 @@ def detect(
     detector_option: common.DetectorOption = None,
     draw: option("Write the images with faces drawn on them below this folder.", Path) = None,
     exif_orientation: common.ExifOrientation = False,
-    strict: flag("--strict", "An image without a face, or that is no image, is a failure.") = False,
+    strict: flag(
+        "--strict", "A file without a face, or that is not an image, is a failure."
+    ) = False,
     out: option("Write here (.csv or .json) instead of printing the faces.", Path) = None,
     threads: common.Threads = 0,
     device: common.Device = "cpu",

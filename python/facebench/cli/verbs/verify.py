@@ -23,7 +23,7 @@ def verify(
 ):
     """Compute a run's numbers again and check every input. Exit code 1 where anything differs.
 
-    What could not be checked is named, and is no difference.
+    What could not be checked is named, and is not a difference.
     """
     result = facebench.verify(
         run,

@@ -121,7 +121,7 @@ def _far_sentences(far):
         f"largest FAR not above it is {100 * far['far_achievable']:.6g} %."
     )
     if not far["reliable"]:
-        # A rate such as 0.001 is no exact binary number.
+        # A rate such as 0.001 is not an exact binary number.
         weak = (
             "Less than one false accept: the value follows from the convention, not from a "
             "measurement"

@@ -60,7 +60,7 @@ def _file_of(name_or_path):
         return os.fspath(files("facebench").joinpath(f"rules/{text}.toml"))
     near = closest_name(text, rule_sets())
     hint = f"did you mean '{near}'?" if near else f"there are {', '.join(rule_sets())}"
-    raise ValueError(f"'{brief(text)}' is no set of rules and no .toml file; {hint}")
+    raise ValueError(f"'{brief(text)}' is neither a set of rules nor a .toml file; {hint}")
 
 
 def read_rules(name_or_path) -> dict:
@@ -74,7 +74,7 @@ def check(run, rules) -> RunCheck:
     """Whether a run folder meets a set of rules (a name of `rule_sets`, or a TOML file).
 
     Every rule says yes or no with the reason; nothing is computed again but the hashes of the run's
-    files. Throws `facebench.Error` where ``run`` is no run folder.
+    files. Throws `facebench.Error` where ``run`` is not a run folder.
 
     >>> import pathlib, tempfile, facebench
     >>> from facebench import check

@@ -40,8 +40,8 @@ def _of_rates(name, track):
     if samples and failed > MANY_FAILED * samples:
         yield (
             "Failed enrolments",
-            f"{name}: {failed} of {samples} images. Tight crops are no photographs for a detector: "
-            "--detector none, if they are cropped already.",
+            f"{name}: {failed} of {samples} images. Tight crops are not photographs for a "
+            "detector: --detector none, if they are cropped already.",
         )
 
 

@@ -22,11 +22,11 @@ def budget(runs, metric=None, *, track=None, replicates=1000, seed=0, threads=0,
 
     ``runs``: the first is the one whose number is looked at; each other run holds the same
     comparisons and differs from it in one of detector, crop and model. Those that differ in the
-    same part are one source; a model of another network is no training again: that is the caller's
-    to see. ``metric``: ``accuracy``, ``auc``, ``eer`` or ``tar@far=0.001`` (default: the protocol's
-    first of them). The sd of people and of images is half of a bootstrapped interval at 68.27 %,
-    that of runs the sample's. Throws `facebench.Error` for runs that are not comparable or differ
-    in several parts.
+    same part are one source; a model of another network is not a training again: that is the
+    caller's to see. ``metric``: ``accuracy``, ``auc``, ``eer`` or ``tar@far=0.001`` (default: the
+    protocol's first of them). The sd of people and of images is half of a bootstrapped interval at
+    68.27 %, that of runs the sample's. Throws `facebench.Error` for runs that are not comparable or
+    differ in several parts.
 
     >>> print(budget(["runs/mtcnn", "runs/hog"], "auc"))  # doctest: +SKIP
     """

@@ -52,7 +52,7 @@ def gallery(run, *, pack=None, embeddings=None, out=None, threads=0, progress=No
     it (ISO/IEC 19795-1). Failed enrolments are left out and counted.
 
     ``extrapolate``: larger sizes, by the straight line through log FNIR over log size of each draw
-    (the form in which NIST's FRTE 1:N reports show it). It is no measurement, and is marked.
+    (the form in which NIST's FRTE 1:N reports show it). It is not a measurement, and is marked.
     ``run``: a run folder with its ``pack`` (people) and ``embeddings``. ``out``: a page with the
     figure. Further keywords: ``draws``, ``level``, ``seed``.
 

@@ -319,7 +319,7 @@ class _Collected:
         return comparison
 
 
-# What a timed job finds that is no time: the same in every run.
+# What a timed job finds that is not a time: the same in every run.
 _EXACT = ("accuracy", "validation_accuracy", "loss", "iterations", "parameters", "macs")
 
 

@@ -208,7 +208,7 @@ def study_names() -> list[str]:
 def load_study(name_or_path) -> Study:
     """A study by name (`study_names`) or from a ``.toml`` file; ``NAME/TABLE`` takes one table.
 
-    ValueError for an unknown name or table, `facebench.Error` for a file that is no study.
+    ValueError for an unknown name or table, `facebench.Error` for a file that is not a study.
 
     >>> from facebench.lab.studies import load_study
     >>> [table.id for table in load_study("wang-guo-2019/table-14").tables]
@@ -279,7 +279,7 @@ def _rows(path, where, table) -> list[dict]:
         raise Error(f"{path}: rows of {where} are tables; each begins with [[tables.rows]].")
     for key, values in axes.items():
         if not isinstance(values, list) or not values:
-            raise Error(f"{path}: axis '{key}' of {where} is no list of values.")
+            raise Error(f"{path}: axis '{key}' of {where} is not a list of values.")
     if axes:
         crossed = [dict(zip(axes, v, strict=True)) for v in itertools.product(*axes.values())]
         # An axis of one value tells no row from another.

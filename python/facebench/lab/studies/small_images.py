@@ -140,7 +140,7 @@ def _batch(folder, files, name):
     if content is None:
         raise Error(f"{path}: not found. The binary version of CIFAR-10 has it.")
     if not content or len(content) % _RECORD:
-        raise Error(f"{path}: {len(content)} bytes are no whole records of {_RECORD}.")
+        raise Error(f"{path}: {len(content)} bytes are not whole records of {_RECORD}.")
     records = np.frombuffer(content, np.uint8).reshape(-1, _RECORD)
     labels = records[:, 0].astype(np.int64)
     if labels.max() >= CLASSES:

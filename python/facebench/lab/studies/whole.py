@@ -198,7 +198,7 @@ def _circumstance(jobs):
 
 
 def _write(out, content, circumstance):
-    canonical_json(content)  # refuses what is no JSON (NaN) before anything is written
+    canonical_json(content)  # refuses what is not JSON (NaN) before anything is written
     whole = {"facebench": __version__, "content": content, "circumstance": circumstance}
     text = json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False)
     write_exports(out, content)

@@ -45,7 +45,7 @@ class ConfinedChild {
   // An answer of exactly `size` bytes, to `out`.
   void ask(const Packed& question, const std::string& place, void* out, std::uint64_t size);
   // The answer as `take` makes it of a Packed, all of which it has to read. What it cannot read
-  // (std::length_error) is no answer.
+  // (std::length_error) is not an answer.
   template <class Take>
   auto ask_for(const Packed& question, const std::string& place, Take&& take) {
     Packed answer(ask(question, place));

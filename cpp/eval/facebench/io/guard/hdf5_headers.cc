@@ -67,7 +67,7 @@ struct ObjectHeaders::Header {
 
   std::uint64_t size() const { return prefix + messages + (second ? kChecksum : 0); }
 
-  // No value for what is no header.
+  // No value for what is not a header.
   static std::optional<Header> of(std::uint64_t address, Bytes bytes) {
     Header h{.address = address};
     if (begins(bytes, {"\1\0", 2}) && bytes.size() >= h.prefix) {
@@ -115,7 +115,7 @@ bool ObjectHeaders::are_sound(std::uint64_t address, std::span<const std::byte> 
   const bool may_begin = bytes.size() == kFirstRead || address + bytes.size() == end;
   if (is_part && !may_begin) return true;
   const std::optional<Header> header = Header::of(address, bytes);
-  if (!header) return true;  // a part, or what is no header of an object
+  if (!header) return true;  // a part, or what is not a header of an object
   if (header->size() > bytes.size()) parts_[address + bytes.size()] = header->size() - bytes.size();
   return follow(*header);
 }

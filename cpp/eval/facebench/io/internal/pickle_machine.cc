@@ -62,7 +62,7 @@ PickleMachine::PickleMachine(std::span<const std::byte> bytes, std::string_view 
   // Protocols 2 and later begin with their number, the older ones with a tuple's or list's opcode.
   if (bytes.empty() ||
       std::string_view("\x80(]l)").find(static_cast<char>(bytes[0])) == std::string_view::npos)
-    fail(where_, "is no pickle, by its first byte", "Is it a file of another kind?");
+    fail(where_, "is not a pickle, by its first byte", "Is it a file of another kind?");
   add({.kind = Kind::none});
   add({.kind = Kind::number, .truth = true, .number = 0});
   add({.kind = Kind::number, .truth = true, .number = 1});
@@ -109,7 +109,7 @@ std::string_view PickleMachine::line() {
 
 PickleMachine::Ref PickleMachine::add(Value value) {
   if (values_.size() >= most_values_)
-    refuse("more values than images can be in such a file", "It is no list of images.");
+    refuse("more values than images can be in such a file", "It is not a list of images.");
   values_.push_back(std::move(value));
   return static_cast<Ref>(values_.size() - 1);
 }
@@ -142,7 +142,7 @@ void PickleMachine::push_items(Kind kind, std::vector<Ref> items) {
 
 void PickleMachine::append_to_list(std::vector<Ref> items) {
   if (stack_.empty() || value(stack_.back()).kind != Kind::list)
-    refuse("appends to what is no list: the pickle is damaged");
+    refuse("appends to what is not a list: the pickle is damaged");
   std::vector<Ref>& list = values_[stack_.back()].items;
   list.insert(list.end(), items.begin(), items.end());
 }
@@ -203,7 +203,7 @@ PickleMachine::Ref PickleMachine::make_array(const std::vector<Ref>& shape, Ref 
     const Value& e = value(extent);
     if (e.kind != Kind::number || e.number < 0 ||
         __builtin_mul_overflow(count, static_cast<std::uint64_t>(e.number), &count))
-      refuse("an array's shape is no list of sizes");
+      refuse("an array's shape is not a list of sizes");
     array.shape.push_back(e.number);
   }
   if (count * static_cast<std::uint64_t>(size) != data.size() || count > data.size())
@@ -216,7 +216,7 @@ void PickleMachine::call() {
   const Value& arguments = value(pop());
   const Value& callee = value(pop());
   if (callee.kind != Kind::global || arguments.kind != Kind::tuple)
-    refuse("calls what is no name: the pickle is damaged");
+    refuse("calls what is not a name: the pickle is damaged");
   const std::vector<Ref>& a = arguments.items;
   const auto is = [&](std::size_t i, Kind kind) {
     return i < a.size() && value(a[i]).kind == kind;
@@ -262,7 +262,7 @@ void PickleMachine::build() {
   if (stack_.empty()) refuse("the stack is empty: the pickle is damaged");
   const Value& state = value(state_ref);
   const Ref target = stack_.back();
-  if (state.kind != Kind::tuple) refuse("sets the state of an object by what is no tuple");
+  if (state.kind != Kind::tuple) refuse("sets the state of an object by what is not a tuple");
   const std::vector<Ref>& s = state.items;
   if (value(target).kind == Kind::type) {
     if (s.size() < 2 || value(s[1]).kind > Kind::bytes || value(s[1]).bytes == ">")
@@ -271,7 +271,7 @@ void PickleMachine::build() {
   }
   if (value(target).kind != Kind::array || s.size() != 5 || value(s[1]).kind != Kind::tuple ||
       (value(s[4]).kind != Kind::bytes && value(s[4]).kind != Kind::text))
-    refuse("sets the state of what is no array");
+    refuse("sets the state of what is not an array");
   std::string_view data = value(s[4]).bytes;
   if (value(s[4]).kind == Kind::text) data = from_latin_1(data);
   const Ref built = make_array(value(s[1]).items, s[2], data);

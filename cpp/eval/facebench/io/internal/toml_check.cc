@@ -7,7 +7,7 @@
 namespace facebench {
 namespace {
 
-// Walks over the text as the parser does. Where the two could part, the text is no TOML and the
+// Walks over the text as the parser does. Where the two could part, the text is not TOML and the
 // parser stops at that place.
 class Walk {
  public:

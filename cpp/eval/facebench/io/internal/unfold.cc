@@ -23,8 +23,9 @@ std::size_t most_unfolded(std::size_t folded) {
 // Room for more; throws where the bound is reached.
 void grow(std::string& out, std::size_t used, std::size_t most, std::string_view where) {
   if (used >= most)
-    fail(where, fmt::format("unfolds to more than {} MiB", most >> 20),
-         "Images hardly shrink: this is no archive of them. Unfold it by hand if you trust it.");
+    fail(
+        where, fmt::format("unfolds to more than {} MiB", most >> 20),
+        "Images hardly shrink: this is not an archive of them. Unfold it by hand if you trust it.");
   out.resize(std::min(most, used + std::max(kStep, used / 2)));
 }
 

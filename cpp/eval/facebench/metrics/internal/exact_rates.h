@@ -10,12 +10,12 @@ double beta_share(double x, double a, double b);
 // The x at which it is p.
 double beta_quantile(double p, double a, double b);
 
-// Two-sided p-value of Student's t, and its quantile; `freedom` need be no whole number.
+// Two-sided p-value of Student's t, and its quantile; `freedom` need not be a whole number.
 double student_p_value(double t, double freedom);
 double student_bound(double p, double freedom);
 
 // The exact interval of k successes in n trials (Clopper & Pearson 1934), 0 <= k <= n, n > 0; they
-// need be no whole numbers.
+// need not be whole numbers.
 Interval clopper_pearson(double k, double n, double level);
 
 // Two-sided p-value of the sign test: k of n signs (k >= n / 2, no whole numbers) are the same.

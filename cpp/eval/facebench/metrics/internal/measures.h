@@ -31,7 +31,7 @@ double half_level(double level);
 // An interval's bound, to 2^-40.
 double rounded_bound(double bound);
 
-// wilson() of a share of any size, and of trials that need be no whole number.
+// wilson() of a share of any size, and of trials that need not be a whole number.
 Interval wilson_of_share(double share, double trials, double level);
 
 // Whether at least ten errors are expected; 0.01 * 1000 counts as 10 despite rounding.
@@ -45,7 +45,7 @@ double threshold_of_point(std::span<const double> thresholds, std::size_t i);
 // of all.
 void check_comparison(std::size_t i, double score, std::uint8_t label);
 void check_comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels);
-// Throws std::invalid_argument where a score is no cosine, allowing for the rounding of fp32.
+// Throws std::invalid_argument where a score is not a cosine, allowing for the rounding of fp32.
 void check_cosines(const Comparisons& comparisons, const char* kind, const std::string& convention);
 // The squared distance of unit vectors with that cosine, negated: a key that rises with the score.
 double negative_squared_distance(double cosine);

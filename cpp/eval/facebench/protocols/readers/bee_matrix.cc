@@ -23,7 +23,7 @@ class Rest {
   Rest(std::string_view bytes, std::string where) : bytes_(bytes), where_(std::move(where)) {}
 
   [[noreturn]] void refuse(std::string_view why) const {
-    fail(where_, fmt::format("is no matrix of this kind in BEE's format: {}", why),
+    fail(where_, fmt::format("is not a matrix of this kind in BEE's format: {}", why),
          "Write the file again.");
   }
   std::string_view until(char end) {

@@ -2,8 +2,8 @@
 // for each trial the images' places in that list, from 1 on: testIndex, galIndex, probIndex. A
 // track for each trial, trial1, trial2, ...: all pairs of its test images, or its probes searched
 // in its gallery. Errors: variables whose lengths disagree, names and labels that group the images
-// differently, a place outside of the list, that is no whole number or that is there twice in one
-// trial, a gallery or probe image that is no test image of the trial.
+// differently, a place outside of the list, that is not a whole number or that is there twice in
+// one trial, a gallery or probe image that is not a test image of the trial.
 
 #include <fmt/format.h>
 
@@ -105,7 +105,7 @@ std::vector<std::int32_t> chosen(const MatArray& list, const std::vector<std::in
     const bool inside = number >= 1 && number <= static_cast<double>(images.size());
     const auto place = inside ? static_cast<std::size_t>(number) : 0;
     if (static_cast<double>(place) != number)
-      fail(where, fmt::format("{} is no place in the list of {} images", number, images.size()));
+      fail(where, fmt::format("{} is not a place in the list of {} images", number, images.size()));
     if (taken[place - 1]) fail(where, fmt::format("image {} is there twice", place));
     taken[place - 1] = true;
     samples.push_back(images[place - 1]);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "facebench/core/nfc.h"
+#include "facebench/core/compared_name.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/text.h"
@@ -36,7 +36,7 @@ const FileListing::Entries& FileListing::entries(const std::filesystem::path& fo
     for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
          it.increment(error)) {
       std::string name = it->path().filename().string();
-      at->second.try_emplace(nfc(plain_name(name)), name);
+      at->second.try_emplace(compared_name(plain_name(name)), name);
       at->second.insert_or_assign(name, name);
     }
     check_listed(folder, error);  // one that is not there holds nothing
@@ -52,7 +52,7 @@ std::filesystem::path FileListing::find(const std::filesystem::path& folder,
     const std::string part(name.substr(begin, end - begin));
     const Entries& here = entries(path);
     auto found = here.find(part);
-    if (found == here.end()) found = here.find(nfc(plain_name(part)));
+    if (found == here.end()) found = here.find(compared_name(plain_name(part)));
     if (found == here.end()) return {};
     path /= found->second;
     begin = end + 1;

@@ -2,7 +2,8 @@
 // in any case; files and folders that begin with a point are passed over, other files and folders
 // are skipped and noted). Every image is compared with every other (dense track `verification`);
 // the first image of everybody who has two or more is a gallery in which all others are searched
-// (`identification`; images of people with a single image are non-mated probes).
+// (`identification`; images of people with a single image are non-mated probes). Two folders whose
+// names differ in their Unicode form alone are one person's.
 //
 // Of files with equal bytes the first counts if all are one person's, else none does; a note says
 // so. Errors: fewer than two people, nobody with two images, more than `max_images` images.
@@ -15,6 +16,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
+#include "facebench/core/nfc.h"
 #include "facebench/io/image_files.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/dense_trials.h"
@@ -92,6 +94,7 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
 
   People list(const fs::path& root, TrialSet& set) const {
     People people;
+    std::map<std::string, std::string> called;  // as names are compared -> the first as it is
     std::int64_t images = 0, others = 0, deeper = 0, loose = 0;
     std::vector<fs::path> litter;
     for (const fs::path& folder : list_folder(root, &litter)) {
@@ -99,7 +102,8 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
         ++loose;
         continue;
       }
-      const std::string person = folder.filename().string();
+      const std::string name = folder.filename().string();
+      const std::string& person = called.try_emplace(nfc(name), name).first->second;
       for (const fs::path& file : list_folder(folder, &litter)) {
         if (fs::is_directory(file)) {
           ++deeper;
@@ -112,7 +116,7 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
         if (++images > options_.max_images)
           fail(root.string(), fmt::format("more than {} images", options_.max_images),
                "Raise max_images in a TOML of your own; the scores of all searches are kept.");
-        people[person].push_back(name_of_path(root, fs::path(person) / file.filename()));
+        people[person].push_back(name_of_path(root, fs::path(name) / file.filename()));
       }
     }
     for (auto& [person, files] : people) std::ranges::sort(files);
@@ -121,7 +125,7 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
     // Where they are half of the files, the numbers may be of another data set.
     if (others > 0)
       (others >= images ? set.warnings : set.notes)
-          .push_back(fmt::format("{} of {} files in the folders are no {}, passed over.", others,
+          .push_back(fmt::format("{} of {} files in the folders are not {}, passed over.", others,
                                  others + images, known_image_formats()));
     if (deeper > 0)
       set.notes.push_back(
@@ -131,7 +135,7 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
     return people;
   }
 
-  // An image compared with its copy is no comparison: of the copies below one person the first
+  // An image compared with its copy is not a comparison: of the copies below one person the first
   // stays, and of those below several none, since nothing says whose it is. The list's own hash
   // covers names and bytes of all images that stay, so a changed image is another list. Returns a
   // note that says so.

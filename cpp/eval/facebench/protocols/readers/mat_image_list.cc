@@ -70,7 +70,7 @@ std::vector<std::int32_t> read_mat_image_list(const fs::path& lists, const MatIm
     };
     const std::string name = sample_name(names[i], blemishes, where);
     if (name.find('/') != std::string::npos)
-      fail(where().text(), fmt::format("'{}' is no name of a file", name));
+      fail(where().text(), fmt::format("'{}' is not a name of a file", name));
     if (!seen.insert(name).second) fail(where().text(), fmt::format("{} is there twice", name));
     if (!(ids[i] >= 0 && ids[i] < 1e9) || ids[i] != std::floor(ids[i]))
       fail(where().text(), fmt::format("the person is {}, no whole number", ids[i]));
@@ -119,7 +119,7 @@ std::vector<std::vector<std::string>> read_mat_pairs(const fs::path& path,
   const MatFile file(path);
   std::vector<std::vector<std::string>> rows = file.rows(variable);
   if (rows.empty() || rows.front().size() != 2)
-    fail(file.name, fmt::format("{} is no list of pairs: it has {} rows of {} columns", variable,
+    fail(file.name, fmt::format("{} is not a list of pairs: it has {} rows of {} columns", variable,
                                 rows.size(), rows.empty() ? 0 : rows.front().size()));
   set.lists.push_back({variable, path, file.sha256, {}});
   return rows;

@@ -17,8 +17,8 @@ struct MatImageList {
   std::string file, what, folder;
 };
 // The samples of a list, FOLDER/NAME, in its order. Errors: names and people that differ in number,
-// a person's number that is no whole number, a name twice, a name with a folder, more than a tenth
-// of the names beginning with another person's number.
+// a person's number that is not a whole number, a name twice, a name with a folder, more than a
+// tenth of the names beginning with another person's number.
 std::vector<std::int32_t> read_mat_image_list(const std::filesystem::path& lists,
                                               const MatImageList& list, TrialSet& set,
                                               TrialSetBuilder& builder, Blemishes& blemishes);

@@ -1,7 +1,7 @@
 // QMUL's test sets for identification: two MAT lists of images and people, and a folder of images
 // of other people, which no list names; each of those counts as a person of its own. Errors: a
-// list whose names and people differ in number, a person's number that is no whole number, a name
-// twice, a name with a folder, a folder without an image.
+// list whose names and people differ in number, a person's number that is not a whole number, a
+// name twice, a name with a folder, a folder without an image.
 //
 // TinyFace: gallery_match_img_ID_pairs.mat and probe_img_ID_pairs.mat beside the folders
 // Gallery_Match, Probe and Gallery_Distractor; distractors belong to the gallery.

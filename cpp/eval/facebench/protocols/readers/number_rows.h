@@ -22,8 +22,8 @@ struct NumberRows {
   std::function<void(std::span<const std::int64_t> row, std::int64_t line)> take;
 };
 
-// Throws Error with file and line for another number of columns and for what is no whole number of
-// at most 18 digits.
+// Throws Error with file and line for another number of columns and for what is not a whole number
+// of at most 18 digits.
 TrialList read_number_rows(const std::filesystem::path& path, const NumberRows& rows,
                            Blemishes& blemishes);
 

@@ -28,7 +28,7 @@ std::string before_last_underscore(std::string_view sample) {
   return at == std::string_view::npos ? "" : std::string(file.substr(0, at));
 }
 
-// Of the parts between underscores the first that is no number.
+// Of the parts between underscores the first that is not a number.
 std::string first_word(std::string_view sample) {
   std::string_view file = file_of(sample);
   file = file.substr(0, file.rfind('.'));
@@ -92,7 +92,7 @@ const Table<IdentityRule>& identity_rules() {
         "is Ann_Bee",
         before_last_underscore},
        {"first_word",
-        "of the parts before underscores the first that is no number: 12_AnnBee_35_f.jpg and "
+        "of the parts before underscores the first that is not a number: 12_AnnBee_35_f.jpg and "
         "AnnBee_f_12_35.jpg are AnnBee",
         first_word},
        {"second_part", "the part between the first two underscores: 12_AnnBee_35_f.jpg is AnnBee",

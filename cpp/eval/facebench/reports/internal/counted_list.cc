@@ -38,9 +38,10 @@ ListedRun counted_list(const RunScores& run, std::size_t track, const fs::path& 
   const Scores& scores = run.scores[track];
   if (!trials.verification())
     fail(folder.string(),
-         fmt::format("track '{}' is no verification: its scores are not accepted or refused one by "
-                     "one",
-                     t.name),
+         fmt::format(
+             "track '{}' is not a verification: its scores are not accepted or refused one by "
+             "one",
+             t.name),
          "Such reports are made of verifications");
   if (scores.count() != trials.slots())
     fail(folder.string(), fmt::format("of track '{}' only the highest scores were kept", t.name),

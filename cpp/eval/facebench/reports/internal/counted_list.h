@@ -17,7 +17,7 @@ std::size_t track_of(const RunScores& run, const std::optional<std::string>& tra
 // The same of a run that is held against a track of another: of that name, or its only one.
 std::size_t track_like(const RunScores& run, const std::string& track);
 // Comparisons with a failed enrolment are treated as the run says, or as `options` do. Throws Error
-// where the track is no verification whose scores were all kept.
+// where the track is not a verification whose scores were all kept.
 ListedRun counted_list(const RunScores& run, std::size_t track, const std::filesystem::path& folder,
                        const EvaluationOptions& options);
 inline ListedRun counted_list(const RunScores& run, std::size_t track,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
@@ -28,8 +29,19 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
+std::optional<std::int64_t> whole_number_of(double value) {
+  constexpr double beyond = 9007199254740992;  // 2^53: whole numbers from here on are not exact
+  if (!(value >= 0 && value < beyond) || value != std::floor(value)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
 std::optional<LabelText> parse_label_text(std::string_view text) {
   text = trimmed(text);
+  // 7.0 is what tables with a gap make of 7.
+  if (const std::size_t point = text.find('.');
+      point != std::string_view::npos && point > 0 &&
+      text.find_first_not_of('0', point + 1) == std::string_view::npos)
+    if (const auto number = whole_number(text.substr(0, point))) return LabelText{*number, {}};
   if (const auto number = whole_number(text)) return LabelText{*number, {}};
   const bool control = std::ranges::any_of(text, [](unsigned char c) { return c < ' '; });
   if (text.empty() || text.size() > kLongestPerson || control || !is_utf8(text))

@@ -41,7 +41,7 @@ LmdbFile::LmdbFile(const std::filesystem::path& path) : path_(path), file_(path)
   const auto bytes = file_.bytes();
   if (bytes.size() < kMeta) fail(where, "is too short for an LMDB file");
   if (number_at<std::uint32_t>(bytes.data() + 16) != kMagic)
-    fail(where, "is no LMDB data file, by its first bytes",
+    fail(where, "is not an LMDB data file, by its first bytes",
          "Give data.mdb or its folder, written on a 64-bit little-endian machine.");
   if (const auto version = number_at<std::uint32_t>(bytes.data() + 20); version != 1)
     fail(where, fmt::format("is of LMDB's data version {}, version 1 is read", version),
@@ -89,7 +89,7 @@ void LmdbFile::refuse(std::uint64_t page, std::string_view what) const {
 }
 
 LmdbFile::Page LmdbFile::page(std::uint64_t number) const {
-  if (number < 2 || number > last_page_) refuse(number, "a place in the tree that is no page");
+  if (number < 2 || number > last_page_) refuse(number, "a place in the tree that is not a page");
   const std::byte* data = file_.bytes().data() + number * page_size_;
   const auto flags = number_at<std::uint16_t>(data + 10);
   const auto lower = number_at<std::uint16_t>(data + 12);

@@ -17,8 +17,8 @@ namespace facebench {
 // while the file is open are not seen. Source: LMDB 0.9.31, mdb.c, MDB_page, MDB_node, MDB_meta.
 class LmdbFile {
  public:
-  // Throws Error for a file that is no LMDB data file of version 1 in little-endian order, that is
-  // cut off, and for a database with duplicate values or numbers as keys.
+  // Throws Error for a file that is not an LMDB data file of version 1 in little-endian order, that
+  // is cut off, and for a database with duplicate values or numbers as keys.
   explicit LmdbFile(const std::filesystem::path& path);
 
   std::uint64_t entries() const { return entries_; }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 
+#include "facebench/archives/internal/compression.h"
 #include "facebench/core/error.h"
 
 namespace facebench {
@@ -66,7 +68,10 @@ class TarScan {
 
   void run(const std::function<void(TarMember&&)>& take) {
     for (;;) {
-      if (bytes_.size() - at_ < kBlock) cut("the archive's end is missing");
+      if (bytes_.size() - at_ < kBlock) {
+        if (at_ == 0) refuse_compressed(std::as_bytes(std::span(bytes_)), where_);
+        cut("the archive's end is missing");
+      }
       const std::string_view header = bytes_.substr(at_, kBlock);
       if (header.find_first_not_of('\0') == std::string_view::npos) {
         // What follows the end is another archive that was joined to this one, or damage.
@@ -77,7 +82,7 @@ class TarScan {
       }
       check_sum(header);
       std::uint64_t size = 0;
-      if (!tar_number(header.substr(124, 12), size)) cut("a member's size is no number");
+      if (!tar_number(header.substr(124, 12), size)) cut("a member's size is not a number");
       const char type = header[156];
       if (type != 'x' && type != 'g' && type != 'L' && type != 'K' && extensions_.has_size)
         size = extensions_.size;
@@ -105,8 +110,9 @@ class TarScan {
     std::uint64_t stated = 0, sum = 0;
     for (std::size_t i = 0; i < kBlock; ++i)
       sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(header[i]);
-    if (!tar_number(header.substr(148, 8), stated) || stated != sum)
-      cut("no member begins here: the check sum of its header is wrong");
+    if (tar_number(header.substr(148, 8), stated) && stated == sum) return;
+    if (at_ == 0) refuse_compressed(std::as_bytes(std::span(bytes_)), where_);
+    cut("no member begins here: the check sum of its header is wrong");
   }
 
   std::string name_of(std::string_view header) const {
@@ -165,7 +171,7 @@ class TarScan {
     for (const char c : name.substr(0, 80)) shown += c >= 32 && c != 127 ? c : '?';
     if (type == '1' || type == '2') refuse(fmt::format("the link '{}'", shown));
     if (type != '0' && type != '\0' && type != '7' && type != '5')
-      refuse(fmt::format("'{}', which is no regular file,", shown));
+      refuse(fmt::format("'{}', which is not a regular file,", shown));
     if (leaves_archive(name)) refuse(fmt::format("the name '{}', which leaves it,", shown));
   }
 

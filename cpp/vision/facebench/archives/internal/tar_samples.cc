@@ -15,6 +15,7 @@ namespace facebench {
 namespace {
 
 constexpr std::size_t kNamedPlaces = 12;
+constexpr std::size_t kShown = 40;             // bytes of a label, in messages
 constexpr std::size_t kMostLabelBytes = 1024;  // a longer text is not a label
 
 bool is_litter_path(const std::filesystem::path& path) {
@@ -47,6 +48,10 @@ void name_keys(const Json& json, const std::string& before, std::set<std::string
   }
 }
 
+bool has_digit(std::string_view text) {
+  return text.find_first_of("0123456789") != std::string_view::npos;
+}
+
 }  // namespace
 
 TarGrouping::TarGrouping(std::string label) : label_(std::move(label)) {}
@@ -66,8 +71,9 @@ TarGrouping::File TarGrouping::file_of(TarMember&& member, std::size_t first_dot
 bool TarGrouping::is_label_file(const File& file) const {
   if (file.image) return false;
   if (label_.empty()) return file.ending == "cls" || file.ending == "json";
-  return file.ending == "json" || file.ending == lower_ascii(label_) ||
-         "." + file.ending == lower_ascii(label_);
+  std::string wanted = lower_ascii(label_);
+  if (wanted.starts_with('.')) wanted.erase(0, 1);
+  return file.ending == "json" || file.ending == wanted || file.full_ending == wanted;
 }
 
 void TarGrouping::leave_out(const File& file) {
@@ -94,12 +100,32 @@ void TarGrouping::add(TarMember&& member, std::span<const std::byte> bytes, cons
   group_.push_back(file_of(std::move(member), dot));
 }
 
+// 0001.input.jpg and 0001.target.cls are fields of 0001, where J.Doe_1.jpg and J.Roe_1.cls are of
+// two samples: the key has a number, the fields have none, and the label is the only one.
+std::vector<std::string>::iterator TarGrouping::label_field(const std::string& key,
+                                                            bool plain_image,
+                                                            std::vector<std::string>& stems,
+                                                            OfStem& of_stem) {
+  auto label = stems.end();
+  bool image = plain_image;
+  for (auto at = stems.begin(); at != stems.end(); ++at) {
+    const auto& [images, labels] = of_stem[*at];
+    if (has_digit(std::string_view(*at).substr(key.size()))) return stems.end();
+    if (images.empty() && label != stems.end()) return stems.end();
+    if (!images.empty() && !labels.empty()) return stems.end();
+    if (images.empty()) label = at;
+    image = image || !images.empty();
+  }
+  const bool numbered = has_digit(std::string_view(key).substr(key.rfind('/') + 1));
+  return image && numbered ? label : stems.end();
+}
+
 void TarGrouping::finish(std::span<const std::byte> bytes, const Take& take) {
   const std::vector<File> group = std::exchange(group_, {});
   const std::string key = std::exchange(key_, {});
   std::vector<const File*> plain_images, plain_labels;
   std::vector<std::string> stems;  // with dots, in their order
-  std::map<std::string, std::pair<std::vector<const File*>, std::vector<const File*>>> of_stem;
+  OfStem of_stem;
   for (const File& file : group) {
     const bool label = is_label_file(file);
     if (!file.image && !label) {
@@ -113,6 +139,12 @@ void TarGrouping::finish(std::span<const std::byte> bytes, const Take& take) {
       (file.image ? at->second.first : at->second.second).push_back(&file);
     }
   }
+  if (plain_labels.empty())
+    if (const auto field = label_field(key, !plain_images.empty(), stems, of_stem);
+        field != stems.end()) {
+      plain_labels = of_stem[*field].second;
+      stems.erase(field);
+    }
   bool shared = false;  // the group's label is that of images with dots
   const auto emit_plain = [&] {
     if (!plain_images.empty() || (!plain_labels.empty() && !shared))
@@ -144,12 +176,17 @@ TarGrouping::Found TarGrouping::label_in_json(const Json& json) {
   std::optional<LabelText> text;
   if (value->is_number_unsigned() && value->get<std::uint64_t>() < (1ull << 62))
     text = LabelText{value->get<std::int64_t>(), {}};
+  else if (const auto whole =
+               value->is_number_float() ? whole_number_of(value->get<double>()) : std::nullopt)
+    text = LabelText{*whole, {}};
   else if (value->is_string())
     text = parse_label_text(value->get_ref<const std::string&>());
   if (text)
     found.text = *text;
   else
-    found.wrong = "the label in its .json is no whole number from 0 on and no name";
+    found.wrong = fmt::format(
+        "the label in its .json, {}, is neither a whole number from 0 on nor a name",
+        printable(value->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, kShown)));
   return found;
 }
 
@@ -168,7 +205,8 @@ TarGrouping::Found TarGrouping::label_in(const std::vector<const File*>& files,
     if (label)
       text.text = *label;
     else
-      text.wrong = fmt::format("its .{} is no whole number from 0 on and no name", file->ending);
+      text.wrong = fmt::format("its .{}, '{}', is neither a whole number from 0 on nor a name",
+                               file->ending, printable(data.substr(0, kShown)));
   }
   if (!text.there) return json;
   contradictions_ += json.there && json.wrong.empty() && !(json.text == text.text);

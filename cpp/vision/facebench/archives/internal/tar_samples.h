@@ -31,8 +31,8 @@ struct TarSample {
 // compared in lower case. Where that would leave images unread or join different ones, since
 // people's names have dots (m.01abc_0001.jpg), the last dot divides: in a group without a file
 // KEY.jpg, in one without a label for KEY, and for an image that has a label file of its own. It
-// then takes that label, or the group's. Source: webdataset/webdataset, tariterators.py
-// base_plus_ext, group_by_keys.
+// then takes that label, or the group's (KEY.cls, or the only one: 0001.target.cls). Source:
+// webdataset/webdataset, tariterators.py base_plus_ext, group_by_keys.
 class TarGrouping {
  public:
   using Take = std::function<void(TarSample&&)>;
@@ -64,6 +64,12 @@ class TarGrouping {
     std::string wrong;
   };
 
+  // Images and labels of each name up to the last dot.
+  using OfStem =
+      std::map<std::string, std::pair<std::vector<const File*>, std::vector<const File*>>>;
+  static std::vector<std::string>::iterator label_field(const std::string& key, bool plain_image,
+                                                        std::vector<std::string>& stems,
+                                                        OfStem& of_stem);
   File file_of(TarMember&& member, std::size_t first_dot) const;
   bool is_label_file(const File& file) const;
   Found label_in(const std::vector<const File*>& files, std::span<const std::byte> bytes);
