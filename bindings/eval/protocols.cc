@@ -2,8 +2,8 @@
 
 #include "arrays.h"
 #include "common.h"
+#include "facebench/core/compared_name.h"
 #include "facebench/protocols/check_data.h"
-#include "facebench/protocols/compared_name.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/protocols/score_columns.h"
 #include "facebench/protocols/score_files.h"

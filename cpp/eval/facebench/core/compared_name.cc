@@ -41,9 +41,11 @@ std::string compared_name(std::string_view name) {
       std::ranges::none_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
   std::string text = ascii ? std::string(name) : nfc(with_usual_blanks(name));
   std::ranges::replace(text, '\\', '/');
-  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  text = text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
-  while (text.starts_with("./")) text.erase(0, 2);
+  constexpr const char* kBlanks = " \t\r\n";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  text = text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+  while (text.starts_with("./"))
+    text.erase(0, std::min(text.find_first_not_of('/', 1), text.size()));
   return text;
 }
 

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
-#include "facebench/protocols/compared_name.h"
 #include "facebench/protocols/internal/score_lists.h"
 #include "facebench/protocols/readers/class_words.h"
 #include "facebench/protocols/readers/pair_collector.h"

@@ -10,7 +10,6 @@
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
 #include "facebench/metrics/template_fusion.h"
-#include "facebench/protocols/compared_name.h"
 
 namespace facebench {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/images/internal/exif.h"
 #include "facebench/images/internal/formats.h"
 #include "facebench/io/file.h"
