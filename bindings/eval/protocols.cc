@@ -5,6 +5,7 @@
 #include "facebench/core/compared_name.h"
 #include "facebench/protocols/check_data.h"
 #include "facebench/protocols/run_folder.h"
+#include "facebench/protocols/readers/class_words.h"
 #include "facebench/protocols/score_columns.h"
 #include "facebench/protocols/score_files.h"
 #include "facebench/protocols/scoring.h"
@@ -130,6 +131,19 @@ void bind_evaluation(py::module_& m) {
       },
       py::arg("files"), py::arg("form"), py::arg("columns"));
   m.def(
+      "scored_list",
+      [](const std::vector<double>& scores, const std::vector<std::uint8_t>& genuine,
+         const std::vector<std::string>& first, const std::vector<std::string>& second) {
+        ScoredList list = scored_list(scores, genuine, first, second);
+        return py::make_tuple(std::move(list.trials), copy_of(list.scores));
+      },
+      py::arg("scores"), py::arg("genuine"), py::arg("first"), py::arg("second"));
+  m.def(
+      "trials_of_people",
+      [](const ProtocolSpec& s, const std::vector<std::string>& names,
+         const std::vector<std::string>& people) { return s.reader->of_people(names, people); },
+      py::arg("protocol"), py::arg("names"), py::arg("people"));
+  m.def(
       "score_columns",
       [](const std::vector<std::string>& header) -> py::object {
         const auto found = named_score_columns(header);
@@ -137,6 +151,7 @@ void bind_evaluation(py::module_& m) {
         return py::make_tuple(found->first, found->second, found->score);
       },
       py::arg("header"));
+  m.def("class_of_label", &class_of_label, py::arg("cell"));
   m.def("names_distances", &names_distances, py::arg("name"));
   m.def("compared_name", &compared_name, py::arg("name"));
 }

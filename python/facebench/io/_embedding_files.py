@@ -89,6 +89,13 @@ def read(path, names=None, columns=None):
         raise Error(f"{where}: {reason}") from None
 
 
+def is_array(embeddings) -> bool:
+    """Whether they are an array, or the file of one: nothing in it has names."""
+    if isinstance(embeddings, str | os.PathLike):
+        return _kind(os.fspath(embeddings)) == "npy"
+    return not (isinstance(embeddings, dict | EmbeddingSet) or tables.is_frame(embeddings))
+
+
 def of_frame(frame, names=None, columns=None, status=None):
     """An `EmbeddingSet` of a table of pandas, polars or pyarrow."""
     where = "embeddings"
@@ -253,16 +260,21 @@ def _read_npz(where):
     return rows, listed, arrays.get("status")
 
 
-def _read_npy(where):
+def read_array(where):
+    """The array of an .npy file."""
     import numpy as np
 
     try:
         with open_file(where) as file:
             _check_claim(file, os.fstat(file.fileno()).st_size, "the header")
             file.seek(0)
-            return np.load(file, allow_pickle=False), None, None
+            return np.load(file, allow_pickle=False)
     except _DAMAGED as error:
         raise Error(f"{where}: {brief(str(error))}. {_KINDS}") from None
+
+
+def _read_npy(where):
+    return read_array(where), None, None
 
 
 _READERS = {"npz": _read_npz, "npy": _read_npy}

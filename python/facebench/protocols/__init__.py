@@ -36,7 +36,7 @@ from facebench.core._options import options_of, takes
 from facebench.io import _embedding_files
 from facebench.io._embedding_columns import sentence
 from facebench.io._embedding_tables import is_frame
-from facebench.protocols import _pairs, _shards
+from facebench.protocols import _labels, _pairs, _shards
 from facebench.protocols._data_check import DataCheck, check_data
 from facebench.protocols._load import load_protocol
 from facebench.protocols._results import MetricResult, Result, TrackResult
@@ -267,6 +267,8 @@ def evaluate(
     names=None,
     *,
     scores=None,
+    labels=None,
+    people=None,
     status=None,
     root=None,
     lists=None,
@@ -298,12 +300,18 @@ def evaluate(
     of the lists) or stem (the file name alone). Names of the lists without an embedding are an
     error; ``allow_missing`` counts them as failed enrolments.
 
+    Without lists, of people of one's own (protocol ``folders``): ``labels`` says whose each
+    embedding is (a sequence, or a file with one a line), or the names do, as PERSON/ANYTHING; no
+    image is needed.
+
     Or ``scores``: one number a comparison in the order of the lists (an array, or the path of a CSV
     file with a column ``score``); or a CSV file with the names of each pair in any order
     (``first``, ``second``; or ``columns``, the headers of both and of the score), as
     :func:`write_pairs` makes it. ``distance``: low scores are alike, so their signs are turned.
 
-    Without lists, ``scores`` is the path of a file, or of two, that say themselves which scores are
+    Without lists, ``labels`` says which scores are genuine (1 and 0, True and False, genuine and
+    impostor, ...) and ``people``, a pair of sequences, who is on either side of each; without people
+    every comparison is of people of its own. Or ``scores`` is the path of a file, or of two, that say themselves which scores are
     genuine: ``["genuine.txt", "impostor.txt"]``, a table with labels, bob's four or five columns, a
     BEE matrix with its mask and others (`score_forms`; ``form`` is one by name, by default what
     they look like). ``columns`` names both names, the score and the label of such a table.
@@ -333,6 +341,11 @@ def evaluate(
     ... )
     >>> result.accuracy.value, result.auc.value
     (1.0, 1.0)
+    >>> embeddings = np.eye(6)[[0, 0, 1, 1, 2, 2]]
+    >>> evaluate("folders", embeddings, labels=[7, 7, 8, 8, 9, 9], interval="none").tracks[
+    ...     "verification"
+    ... ].auc.value
+    1.0
     >>> sorted(p.name for p in run.iterdir())
     ['curves.json', 'metrics.json', 'report.html', 'report.md', 'run.json', 'scores.h5']
     >>> folder.cleanup()
@@ -349,6 +362,10 @@ def evaluate(
         **{"protocol": protocol, "embeddings": embeddings, "threads": threads},
         "allow_missing": allow_missing,
     }
+    if labels is not None and not (root is None and lists is None and trials is None):
+        raise ValueError("labels: go without root=, lists= and trials=, which say it themselves")
+    if people is not None and (scores is None or labels is None):
+        raise ValueError("people: go with scores= and labels=")
     if workers is not None:
         saved = {"out": out, "overwrite": overwrite, "command": command, "progress": progress}
         with _shards.files_of(workers, out, shards, **asked) as shard_files:
@@ -365,7 +382,20 @@ def evaluate(
         raise ValueError(
             "files of scores that say which are genuine (form) go without root=, lists=, trials="
         )
-    if not listed and files:
+    data = None
+    if labels is not None and scores is not None:
+        if files:
+            raise ValueError(
+                "labels: go with an array of scores; a file says itself what is genuine"
+            )
+        trials, scores = _labels.trials_of_scores(scores, labels, people)
+    elif not listed and embeddings is not None and (labels is not None or spec.reader == "folders"):
+        if names is None and labels is not None and _embedding_files.is_array(embeddings):
+            names = _labels.names_of(labels)
+        data, file = _embedding_set(embeddings, names, status, columns)
+        data = _eval.read_embeddings(file) if data is None else data
+        trials = _labels.trials_of_people(spec, data.names, labels)
+    elif not listed and files:
         if exclude is not None:
             raise ValueError(
                 "exclude: people that are left out go with the lists of a protocol (root)"
@@ -385,7 +415,8 @@ def evaluate(
         how = (options, allow_missing, threads, progress)
         raw = _eval.evaluate_file(spec, trials, file, files, *how)
     elif embeddings is not None:
-        data, file = _embedding_set(embeddings, names, status, columns)
+        if data is None:
+            data, file = _embedding_set(embeddings, names, status, columns)
         how = (options, allow_missing, threads, progress)
         if data is None:
             raw = _eval.evaluate_file(spec, trials, file, [], *how)

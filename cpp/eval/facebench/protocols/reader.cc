@@ -1,5 +1,7 @@
 #include "facebench/protocols/reader.h"
 
+#include <stdexcept>
+
 #include "facebench/io/presence.h"
 
 namespace facebench {
@@ -10,6 +12,12 @@ namespace facebench {
 
 std::vector<std::string> TrialReader::missing(const std::filesystem::path& lists) const {
   return absent_of(files(), lists);
+}
+
+TrialSet TrialReader::of_people(std::span<const std::string>, std::span<const std::string>) const {
+  throw std::invalid_argument(
+      "labels: the protocol's lists say who is on an image; labels go with a protocol of people of "
+      "one's own, such as folders");
 }
 
 std::vector<std::string> absent_of(std::vector<std::string> files,

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ class TrialReader {
   // meant is an Error with file and line, and there is no partial result. The set that comes back
   // has passed TrialSet::check() and names the files it was read from with their SHA-256.
   virtual TrialSet read(const std::filesystem::path& lists) const = 0;
+  // The trials of people of one's own without their images: name k is of people[k]. Throws
+  // std::invalid_argument for a reader that compares what its lists say.
+  virtual TrialSet of_people(std::span<const std::string> names,
+                             std::span<const std::string> people) const;
 };
 
 // Those of the files that are not in the folder.

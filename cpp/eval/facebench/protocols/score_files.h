@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -40,5 +41,12 @@ const Table<ScoreForm>& score_forms();
 // not have the form, and where one of the classes is empty.
 ScoredList read_scored_list(std::span<const std::filesystem::path> files,
                             std::string_view form = "", std::span<const std::string> columns = {});
+
+// The same of scores in memory: `genuine` has 1 or 0 for each score; `first` and `second`, who is
+// on either side of each, are both empty or have a name for each. Throws std::invalid_argument for
+// lengths that differ, Error where one of the classes is empty or more than a tenth of the labels
+// contradict the people.
+ScoredList scored_list(std::span<const double> scores, std::span<const std::uint8_t> genuine,
+                       std::span<const std::string> first, std::span<const std::string> second);
 
 }  // namespace facebench

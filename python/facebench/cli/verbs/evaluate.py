@@ -23,6 +23,10 @@ from facebench.cli.verb import Answer, verb
             ),
             form=option("The form of such files (see: facebench list score-forms).", str),
             names=option("The names of an .npy file, one a line.", Path),
+            labels=option(
+                "Whose each embedding is, one a line (.txt, .npy), in place of --root (folders).",
+                Path,
+            ),
             distance=flag("--distance", "Low scores are alike (distances)."),
             allow_missing=flag(
                 "--allow-missing",
@@ -64,7 +68,7 @@ def evaluate(
     how = {"root": root}
     if shard:
         out = common.out_path(out, "eval", name, ".h5")
-        for field in ("scores", "form", "names", "distance", "shard_files", "overwrite"):
+        for field in ("scores", "form", "names", "labels", "distance", "shard_files", "overwrite"):
             if options.pop(field):
                 raise ValueError(f"--{field.replace('_', '-')} does not go with --shard")
         options.pop("shards")

@@ -62,6 +62,38 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
            fmt::format("{}", fmt::join(said, " ")));
     }
     set.notes.push_back(counted);
+    return compared(root.string(), people, std::move(set));
+  }
+
+  TrialSet of_people(std::span<const std::string> names,
+                     std::span<const std::string> people) const override {
+    constexpr const char* kWhere = "labels";
+    if (names.size() != people.size())
+      throw std::invalid_argument(
+          fmt::format("labels: {} of {} embeddings", people.size(), names.size()));
+    if (std::ssize(names) > options_.max_images)
+      fail(kWhere, fmt::format("more than {} images", options_.max_images),
+           "Raise max_images in a TOML of your own; the scores of all searches are kept.");
+    People images;
+    for (std::size_t k = 0; k < names.size(); ++k) images[people[k]].push_back(names[k]);
+    for (auto& [person, of] : images) std::ranges::sort(of);
+    if (images.size() < 2)
+      fail(kWhere, fmt::format("{} people have images", images.size()),
+           "Give at least two people, each by one label.");
+    TrialSet set;
+    set.notes.push_back(fmt::format(
+        "{} embeddings of {} people, as their labels say; no image was looked at, so copies of an "
+        "image are compared with each other.",
+        names.size(), images.size()));
+    return compared(kWhere, images, std::move(set));
+  }
+
+ private:
+  // Person -> images relative to the root, both in byte order whatever the file system says.
+  using People = std::map<std::string, std::vector<std::string>>;
+
+  // Every image with every other, and one image of each person as a gallery.
+  static TrialSet compared(const std::string& where, const People& people, TrialSet set) {
     TrialSetBuilder builder(set);
     DenseTrials pairs;
     pairs.triangle = true;
@@ -76,7 +108,7 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
       }
     }
     if (search.gallery.empty())
-      fail(root.string(), "nobody has two images, so there is no genuine comparison",
+      fail(where, "nobody has two images, so there is no genuine comparison",
            "Give at least some people two images or more.");
     if (single > 0)
       set.notes.push_back(fmt::format(
@@ -87,10 +119,6 @@ class FoldersReader : public OptionsReader<FoldersOptions> {
     set.check();
     return set;
   }
-
- private:
-  // Person -> images relative to the root, both in byte order whatever the file system says.
-  using People = std::map<std::string, std::vector<std::string>>;
 
   People list(const fs::path& root, TrialSet& set) const {
     People people;
