@@ -310,10 +310,10 @@ def evaluate(
     :func:`write_pairs` makes it. ``distance``: low scores are alike, so their signs are turned.
 
     Without lists, ``labels`` says which scores are genuine (1 and 0, True and False, genuine and
-    impostor, ...) and ``people``, a pair of sequences, who is on either side of each; without people
-    every comparison is of people of its own. Or ``scores`` is the path of a file, or of two, that say themselves which scores are
-    genuine: ``["genuine.txt", "impostor.txt"]``, a table with labels, bob's four or five columns, a
-    BEE matrix with its mask and others (`score_forms`; ``form`` is one by name, by default what
+    impostor, ...) and ``people``, a pair of sequences, who is on either side of each; without
+    people every comparison is of people of its own. Or ``scores`` is the path of a file, or of two,
+    that say themselves which scores are genuine: ``["genuine.txt", "impostor.txt"]``, a table with
+    labels, bob's four or five columns, a BEE matrix with its mask and others (`score_forms`; ``form`` is one by name, by default what
     they look like). ``columns`` names both names, the score and the label of such a table.
 
     Lists are looked for below ``root``, or in ``lists``, or given as ``trials``. ``exclude``: a

@@ -51,8 +51,8 @@ def trials_of_people(spec, names, labels=None):
 
 
 def trials_of_scores(scores, labels, people=None):
-    """``(trials, scores)`` of scores that ``labels`` say to be genuine or not. ``people``: who is on
-    either side of each, a pair of sequences; None: every comparison is of people of its own."""
+    """``(trials, scores)`` of scores that ``labels`` say to be genuine or not. ``people``: who is
+    on either side of each, a pair of sequences; None: each comparison is of people of its own."""
     import numpy as np
 
     genuine = [_genuine(label, k) for k, label in enumerate(_words(labels))]
