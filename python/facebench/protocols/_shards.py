@@ -2,12 +2,16 @@
 
 import functools
 import os
+from typing import Unpack
 
 from facebench import _eval
-from facebench.core._arguments import path_text
+from facebench._eval import EvaluationOptions
+from facebench.core._arguments import of_kind, path_text
+from facebench.core._options import options_of, takes
 from facebench.core._parts import state_of
 from facebench.core._shards import made_by
 from facebench.io import _embedding_files
+from facebench.protocols._load import read_trials, spec_of
 
 
 def limited(trials, exclude, limit):
@@ -43,8 +47,6 @@ def files_of(
     threads,
 ):
     """The files of as many shards, while they are needed; the workers of an executor make them."""
-    from facebench.protocols import evaluate_shard
-
     if out is None or root is lists:
         raise ValueError("workers: give out= and the places of the lists, not trials=")
     file = file_for_all(embeddings)
@@ -60,3 +62,35 @@ def files_of(
     identity = how | {"version": _eval.version(), "contents": contents}
     make = functools.partial(evaluate_shard, **how, threads=threads)
     return made_by(workers, out, identity, count, make)
+
+
+@takes(EvaluationOptions)
+def evaluate_shard(
+    protocol,
+    embeddings,
+    out,
+    *,
+    shard: str,
+    root=None,
+    lists=None,
+    exclude=None,
+    limit: int | None = None,
+    options: EvaluationOptions | None = None,
+    allow_missing=False,
+    threads=0,
+    progress=None,
+    **keywords: "Unpack[_eval.EvaluationOptionsKeywords]",
+) -> None:
+    """Score a part of the comparisons of all images with all, for one machine of several.
+
+    ``shard``: "3/16" is the third of sixteen parts. Writes the file ``out``; `evaluate` joins the
+    files of all shards. ``embeddings``: a file that `facebench.io.write_embeddings` wrote; the
+    others are those of `evaluate`. facebench.Error where no track has more comparisons than
+    ``stored_scores``: such a one is scored in moments.
+    """
+    options = options_of(EvaluationOptions, options, keywords)
+    spec = spec_of(protocol)
+    trials = read_trials(spec, root, lists, options.strict)
+    trials, file = limited(trials, exclude, limit), file_for_all(embeddings)
+    absent = of_kind(allow_missing, bool, "allow_missing")
+    _eval.write_tail_shard(spec, trials, file, shard, out, options, absent, threads, progress)
