@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "arrays.h"
 #include "common.h"
@@ -15,6 +17,7 @@
 #include "facebench/datasets/dataset.h"
 #include "facebench/datasets/decoded_images.h"
 #include "facebench/datasets/pack.h"
+#include "facebench/images/decode.h"
 #include "facebench/io/image_files.h"
 #include "images.h"
 #include "json.h"
@@ -23,6 +26,13 @@
 
 namespace facebench {
 namespace {
+
+// An index of Python's, from the end where it is negative.
+std::int64_t index_within(std::int64_t index, std::int64_t size) {
+  const std::int64_t k = index < 0 ? index + size : index;
+  if (k < 0 || k >= size) throw py::index_error(fmt::format("index {} of {} images", index, size));
+  return k;
+}
 
 void bind_folders(py::module_& m) {
   py::class_<Sample>(m, "Sample", "One image of a data set: id, path, label.")
@@ -51,6 +61,16 @@ void bind_folders(py::module_& m) {
                     "files of a folder that are not read: no images, or outside of the "
                     "people's folders")
       .def("__len__", [](const Dataset& d) { return d.samples.size(); })
+      .def(
+          "__getitem__",
+          [](const Dataset& d, std::int64_t index) {
+            const std::int64_t k = index_within(index, std::ssize(d.samples));
+            const Sample& sample = d.samples[static_cast<std::size_t>(k)];
+            const std::string bytes = sample.image.read();
+            Image image = decode_image(std::as_bytes(std::span(bytes)), {}, sample.image.where());
+            return py::make_tuple(image_to_numpy(std::move(image)), sample.label);
+          },
+          py::arg("index"), "(uint8 (H, W, 3), label) of an image, decoded.")
       .def("__repr__", [](const Dataset& d) {
         return fmt::format("Dataset('{}', {} images of {} people)", d.name, d.samples.size(),
                            d.label_names.size());
@@ -315,6 +335,20 @@ void bind_packs(py::module_& m) {
   py::class_<Pack, ImageSource>(m, "Pack", "A pack, mapped into memory.")
       .def(py::init<const std::filesystem::path&>(), py::arg("path"))
       .def("__len__", &Pack::size)
+      .def(
+          "__getitem__",
+          [](const py::object& self, std::int64_t index) {
+            const auto& p = self.cast<const Pack&>();
+            const std::int64_t k = index_within(index, p.size());
+            // A copy: what collates a batch may write to it, and the file stays as it is.
+            return py::make_tuple(
+                view_of(self, p.pixels(k), {p.shape().height, p.shape().width, 3}).attr("copy")(),
+                p.labels()[static_cast<std::size_t>(k)]);
+          },
+          py::arg("index"),
+          "(uint8 (H, W, 3), label) of a row, as a DataLoader asks; the crop of a row without a "
+          "face "
+          "is black: see statuses.")
       .def_property_readonly(
           "images",
           [](const py::object& self) {

@@ -1,5 +1,5 @@
 """Plots for papers, drawn with matplotlib: of one result or run folder, or of several as
-{title: result}.
+{title: result} or as a list, whose titles are the folders' names.
 
 Each function draws on ``ax`` (default: a new one) and returns it, so that axes can be shared, set
 and saved as vector graphics: ``plot_roc(result).figure.savefig("roc.pdf")``. Further keywords are
@@ -28,8 +28,7 @@ def _axes(ax):
 
 def _curves(results):
     """(label, track) of every track that has a curve."""
-    named = results if isinstance(results, dict) else {"": results}
-    for title, result in named.items():
+    for title, result in _named(results):
         if isinstance(result, (str, os.PathLike)):
             result = load(result)
         of_kind(result, Result, "results")
@@ -37,6 +36,20 @@ def _curves(results):
         for track in tracks:
             label = ", ".join(filter(None, [title, track.name if len(tracks) > 1 else ""]))
             yield label or track.name, track
+
+
+def _named(results):
+    """(title, result) of each."""
+    if isinstance(results, dict):
+        return results.items()
+    if not isinstance(results, list | tuple):
+        return [("", results)]
+    return [(_title(result, number), result) for number, result in enumerate(results, 1)]
+
+
+def _title(result, number):
+    folder = result if isinstance(result, str | os.PathLike) else getattr(result, "folder", "")
+    return os.path.basename(os.path.abspath(folder)) if folder else f"result {number}"
 
 
 def plot_roc(results, ax=None, *, bands=True, **line):

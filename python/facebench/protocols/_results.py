@@ -219,13 +219,17 @@ class Result(NamedValues):
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
     def __getitem__(self, name) -> Any:
-        """A track by its name, or, of a protocol with one track, a metric."""
+        """A track by its name, or a metric by its name where one track alone has it."""
         of_kind(name, str, "track or metric")
         if name in self.tracks:
             return self.tracks[name]
         if len(self.tracks) == 1:
             return next(iter(self.tracks.values()))[name]
-        raise KeyError(f"{name!r}; tracks: {', '.join(self.tracks)}")
+        having = [track for track in self.tracks.values() if name in track.metrics]
+        if len(having) == 1:
+            return having[0][name]
+        several = f", of which {', '.join(t.name for t in having)} have it" if having else ""
+        raise KeyError(f"{name!r}; tracks: {', '.join(self.tracks)}{several}")
 
     def __getstate__(self):
         return self._raw, self._root, self._threads

@@ -115,6 +115,14 @@ def test_labels_go_with_people_of_ones_own(tmp_path, people):
         facebench.evaluate("folders", rows_of(people), [f"a{k}" for k in range(ROWS)])
 
 
+def test_a_metric_that_one_track_has_is_an_item(people):
+    result = facebench.evaluate("folders", rows_of(people), labels=people, **HOW)
+    assert result["rank@1"].value == result.tracks["identification"]["rank@1"].value
+    assert result["auc"].value == result.tracks["verification"].auc.value
+    with pytest.raises(KeyError, match="tracks: verification, identification"):
+        result["nothing"]
+
+
 def scored(count=200, seed=1):
     rng = np.random.default_rng(seed)
     labels = np.arange(count) % 2

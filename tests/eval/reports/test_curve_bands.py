@@ -57,3 +57,12 @@ def test_plots_have_bands(lists):
     for plot in (plots.plot_roc, plots.plot_det):
         assert len(plot(result).collections) == 1
         assert not plot(result, bands=False).collections
+
+
+def test_several_results_are_a_list(lists, tmp_path):
+    pytest.importorskip("matplotlib").use("agg")
+    folder, scores, *_ = lists
+    out = tmp_path / "mine"
+    result = facebench.evaluate("lfw", scores=scores, root=folder, interval="none", out=out)
+    axes = plots.plot_roc([out, result])
+    assert [line.get_label() for line in axes.lines] == ["mine", "result 2"]
