@@ -93,3 +93,35 @@ def test_bytes_are_not_normalised_outside(write):
 def test_another_type_is_named_where_the_file_is_opened(write):
     with pytest.raises(embedding.Error, match=r"is a tensor\(int8\), which is not given"):
         embedding.load_embedder(write("INT8"), mean=0, std=1, color="rgb")
+
+
+@pytest.mark.parametrize("kind", ["FLOAT", "FLOAT16"])
+def test_casts_between_floats_are_converted(write, tmp_path, kind):
+    path = write(kind)
+    embedding.convert(path, out=tmp_path / "m.safetensors", mean=127.5, std=128, color="rgb")
+    model = embedding.load_model(tmp_path / "m.safetensors")
+    right = by_hand((FACES - 127.5) / 128)
+    rows = embedding.extract(model, FACES, PLAIN).values
+    np.testing.assert_allclose(rows, right, atol=2e-3 * np.abs(right).max())
+
+
+@pytest.mark.parametrize("kind", ["UINT8", "DOUBLE"])
+def test_casts_of_other_inputs_are_refused(write, kind):
+    with pytest.raises(embedding.Error, match="is a Cast, which cannot be converted"):
+        embedding.convert(write(kind), mean=0, std=1, color="rgb")
+
+
+@pytest.mark.parametrize("sides", [(16, 12), (None, None)])
+def test_channels_last_are_not_converted(write, sides):
+    with pytest.raises(embedding.Error, match=r"channels last: .* onnxruntime runs them"):
+        embedding.convert(write(last=True, sides=sides), mean=127.5, std=128, color="rgb")
+
+
+def test_a_quantised_file_is_called_so(write):
+    path = write()
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(path)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.int8([0, 1]), "zero"))
+    onnx.save(model, path)
+    with pytest.raises(embedding.Error, match="'zero' is int8, a quantised network"):
+        embedding.convert(path, mean=127.5, std=128, color="rgb")
