@@ -11,7 +11,6 @@
 import json
 import os
 import warnings
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +29,7 @@ from facebench.core._arguments import (
 )
 from facebench.core._options import takes
 from facebench.embedding import (
+    _checkpoints,
     _foreign,
     _graph_pixels,
     _onnx_comparison,
@@ -46,7 +46,6 @@ from facebench.embedding._foreign import (
 from facebench.io import (
     EmbeddingSet,
     read_embeddings,
-    read_safetensors,
     sha256_file,
     write_embeddings,
 )
@@ -110,86 +109,6 @@ def load_model(path) -> Model:
     'sum'
     """
     return full.load_model(path)
-
-
-def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]:
-    """The state dict that a checkpoint is, or the one that it holds and under which name."""
-    import torch
-
-    def holds_tensors(part) -> bool:
-        return isinstance(part, dict) and any(isinstance(v, torch.Tensor) for v in part.values())
-
-    if not isinstance(loaded, dict):
-        raise Error(f"{where}: holds a {type(loaded).__name__}, expected a state dict")
-    held = [str(name) for name, part in loaded.items() if holds_tensors(part)]
-    if key is None and not held and holds_tensors(loaded):
-        return loaded, None
-    if key is not None and key not in held:
-        there = ", ".join(held) or "none"
-        raise Error(f"{brief(where)}: holds no state dict {brief(key)!r}; those it holds: {there}")
-    if key is None and len(held) > 1:
-        raise Error(
-            f"{where}: holds several state dicts: {', '.join(held)}. Name one: key= (--key)"
-        )
-    if not held:
-        entries = ", ".join(f"'{k}' is a {type(v).__name__}" for k, v in list(loaded.items())[:9])
-        raise Error(f"{where}: holds no state dict ({entries}). Save the network's state_dict()")
-    return loaded[key or held[0]], key or held[0]
-
-
-class _Nothing:
-    """In place of what a checkpoint holds beside tensors: takes what it is given, does nothing."""
-
-    def __new__(cls, *values):
-        return super().__new__(cls)
-
-    def __init__(self, *values):
-        pass
-
-    def __setstate__(self, state):
-        pass
-
-
-def _without_code(path: Path) -> list:
-    """Classes without code for those that a checkpoint names beside its tensors: a log's numbers
-    of numpy, a parser's arguments, Lightning's callbacks."""
-    from torch.serialization import get_unsafe_globals_in_checkpoint
-
-    if not zipfile.is_zipfile(path):  # of a torch before 1.6
-        return []
-    names = get_unsafe_globals_in_checkpoint(path)
-    return [(type(name.rpartition(".")[2], (_Nothing,), {}), name) for name in names]
-
-
-def _read_foreign(path: Path, key: str | None) -> tuple[dict, str | None]:
-    """The tensors of a file by name, and the entry of the file that they are."""
-    import torch
-
-    if path.suffix == ".safetensors":
-        arrays, _ = read_safetensors(path)
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}, None
-    try:
-        # Nothing but tensors, plain containers and _Nothing is built: no code of the file runs.
-        with torch.serialization.safe_globals(_without_code(path)):
-            loaded = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as e:
-        why = (str(e) or type(e).__name__).splitlines()[0]  # of an empty file torch says nothing
-        raise Error(
-            f"{path}: not weights that can be read without running code of the file ({why}). Save "
-            "its state_dict() with torch.save, or as safetensors"
-        ) from None
-    tensors, entry = _state_dict(loaded, key, path)
-    for name, value in tensors.items():
-        if not isinstance(name, str):
-            raise Error(
-                f"{path}: the name of a tensor is of type {type(name).__name__}, not a text"
-            )
-        if not isinstance(value, torch.Tensor):
-            raise Error(
-                f"{path}: '{name}' is a {type(value).__name__}, expected a tensor. Save the "
-                "network's state_dict() alone"
-            )
-    return dict(tensors), entry
 
 
 def _set_model_options(target: ModelOptions, values: dict) -> None:
@@ -316,7 +235,7 @@ def _convert(weights, network, out, drop, key, options) -> tuple[Model, str]:
         network_options, rest = _split(options)
         model_options = full.conversion_defaults(network)
         sha256 = sha256_file(path)
-        tensors, entry = _read_foreign(path, key)
+        tensors, entry = _checkpoints.read(path, key)
         taken = f"[{entry}]" if entry else ""
         model_options.origin = f"{path.name}{taken} sha256:{sha256}"
         _set_model_options(model_options, rest)

@@ -46,6 +46,8 @@ def _asked(beginning) -> GraphPixels | None:
         name, images = session.get_inputs()[0].name, beginning.shape[0]
         for image in probes(*beginning.shape[1:]):
             batch = np.repeat(image, images, 0).astype(FLOATS[beginning.kind])
+            if beginning.last:
+                batch = batch.transpose(0, 2, 3, 1)
             out = session.run(None, {name: batch})
             values.append([v[:1] if np.shape(v)[:1] == (images,) else v for v in out])
             if sum(np.size(v) for v in values[-1]) > MOST_VALUES:

@@ -106,11 +106,14 @@ def _name(embedder) -> str:
 
 
 def _as_arrays(function):
-    """The same; a torch tensor that it returns, with gradients or on a card, as an array."""
+    """The same; a torch tensor that it returns, with gradients or on a card, as an array, and an
+    array with masked entries refused: they have no value."""
 
     def called(batch):
         out = function(batch)
-        return tensor_array(out, "the model's output") if hasattr(out, "detach") else out
+        if hasattr(out, "detach"):
+            return tensor_array(out, "the model's output")
+        return unmasked(out, "the model's output")
 
     return called
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from facebench.embedding._onnx_graph import Column, GrowingGraph, Half, Layer, Length, Unit
 
+_FLOATS = {1, 10}  # of TensorProto.DataType: float32, float16
+
 
 class Arranging(GrowingGraph):
     def _Concat(self, *values):
@@ -100,6 +102,9 @@ class Arranging(GrowingGraph):
         return x
 
     def _Cast(self, x):
+        # Between kinds of floats numbers stay what they are, but for their last digits.
+        if type(x) is Layer and {self.input_type, self._attribute("to")} <= _FLOATS:
+            return x
         return self._constant(x, "its input")
 
     def _Constant(self):

@@ -29,9 +29,16 @@ class Beginning:
     file: bytes
     kind: int  # of the input's numbers, TensorProto.DataType
     shape: tuple[int, int, int, int]  # N, C, H, W
+    last: bool = False  # whether its channels come last
     passed: list[str] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
     norms: list[str] = field(default_factory=list)
+
+
+def channels_last(sides, *channels) -> bool:
+    """Whether an input is (N, H, W, C), of any of these numbers of channels. Sides that the file
+    leaves open are 0 or None."""
+    return len(sides) == 4 and sides[3] in channels and sides[1] not in channels
 
 
 def cut(path, graph, nodes, tensors, sides=None) -> Beginning | None:
@@ -44,10 +51,18 @@ def cut(path, graph, nodes, tensors, sides=None) -> Beginning | None:
     kind = graph.input_types.get(names[0], 0)
     if len(sides) != 4 or kind not in FLOATS:
         return None
+    last = channels_last(sides, 1, 3)
+    if last:
+        sides = [sides[0], sides[3], sides[1], sides[2]]
     shape = (sides[0] or 1, sides[1] or 3, sides[2] or SIDE, sides[3] or SIDE)
     if shape[1] > 4 or math.prod(shape) > MOST_NUMBERS:
         return None
-    return _Cut(path, nodes, tensors, names[0]).beginning(graph, kind, shape)
+    return _Cut(path, nodes, tensors, names[0]).beginning(graph, kind, shape, last)
+
+
+def _arranged(shape, last):
+    images, channels, height, width = shape
+    return (images, height, width, channels) if last else shape
 
 
 class _Cut:
@@ -58,8 +73,8 @@ class _Cut:
         self._moving = {image}  # those of them that the input moves
         self._taken = []
 
-    def beginning(self, graph, kind, shape) -> Beginning | None:
-        found = Beginning(b"", kind, shape)
+    def beginning(self, graph, kind, shape, last) -> Beginning | None:
+        found = Beginning(b"", kind, shape, last)
         ends = []
         for node in self._nodes:
             if not self._known.issuperset(node.inputs):
@@ -96,7 +111,7 @@ class _Cut:
         found.file = _onnx_writing.model(
             [node.message for node in nodes],
             constants,
-            [_onnx_writing.value(self._image, kind, shape)],
+            [_onnx_writing.value(self._image, kind, _arranged(shape, last))],
             [_onnx_writing.field(1, name) for name in wanted],
             graph.ir_version,
             graph.opsets,

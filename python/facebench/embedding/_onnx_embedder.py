@@ -16,8 +16,17 @@ from facebench.core._out_of_memory import is_out_of_memory
 from facebench.embedding import _onnx_file
 from facebench.embedding._graph_pixels import graph_pixels
 from facebench.embedding._network_embedder import _NetworkEmbedder, _rows
+from facebench.embedding._onnx_beginning import channels_last
 from facebench.embedding._outputs import one_number
 from facebench.io import sha256_file
+
+# What an input may be made of, as onnxruntime says it.
+_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(double)": np.float64,
+    "tensor(uint8)": np.uint8,
+}
 
 
 def _card(device: str) -> int | None:
@@ -39,10 +48,12 @@ class OnnxEmbedder(_NetworkEmbedder):
     `export_onnx`, else rgb, and 127.5, 127.5, or 0, 1 where the graph begins by normalising pixels
     itself (0, 255 where by normalising 0..1). A file of `export_onnx` also says flip,
     normalization, and how its images are detected and cropped, as a model file does. The first
-    input is (N or 1, C, H, W).
-    facebench.Error where onnxruntime refuses the file, its first input has another shape, or the
-    output that nobody named has one number for each image;
-    ValueError where it does not compute on the device, or in the precision.
+    input is (N or 1, C, H, W), or (N or 1, H, W, C) as Keras writes it, of float32, float16,
+    float64, or uint8, which takes pixels as they are: mean 0, std 1.
+    facebench.Error where onnxruntime refuses the file, its first input has another shape or type,
+    or the output that nobody named has one number for each image;
+    ValueError where it does not compute on the device, or in the precision, or another mean or std
+    is stated of an input of uint8.
     """
 
     def __init__(
@@ -95,10 +106,14 @@ class OnnxEmbedder(_NetworkEmbedder):
         self._output, self._named = output or outputs[0], output is not None
         if not self._named and _numbers(self._outputs[self._output]) == 1:
             self._refuse_one_number()
+        self._read_type()
         exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
         if exported is None:
             self._graph = graph_pixels(path, self._output)
-            pixels = self._graph.before if self._graph else {"mean": [127.5], "std": [127.5]}
+            if self._type is np.uint8:
+                pixels = {"mean": [0.0], "std": [1.0]}
+            else:
+                pixels = self._graph.before if self._graph else {"mean": [127.5], "std": [127.5]}
             self._options = full.ModelOptions(**pixels)
             if not self._named and len(outputs) > 1:
                 self._chosen = f"output {self._output} of {self._sizes(outputs)}"
@@ -128,19 +143,43 @@ class OnnxEmbedder(_NetworkEmbedder):
     def _refuse_one_number(self):
         raise Error(one_number(self._file, self._output, self._outputs, self._sizes))
 
+    def _read_type(self) -> None:
+        first = self._session.get_inputs()[0]
+        if first.type not in _TYPES:
+            known = ", ".join(name[7:-1] for name in _TYPES)
+            raise Error(
+                f"{self._file}: its input '{brief(first.name)}' is a {cut(first.type)}, which is "
+                f"not given; {known} are. Pass a callable that feeds it"
+            )
+        self._type = _TYPES[first.type]
+        if self._type is np.float16:
+            self._row_tolerance = 1e-2
+
     def _read_input(self) -> None:
         first = self._session.get_inputs()[0]
         shape = [side if isinstance(side, int) else 0 for side in first.shape]
         channels = 1 if self._options.color == "gray" else 3
+        self._last = channels_last(shape, channels)
+        if self._last:
+            shape = [shape[0], shape[3], shape[1], shape[2]]
         if len(shape) != 4 or shape[1] not in (0, channels):
             raise Error(
                 f"{self._file}: its input '{brief(first.name)}' is "
-                f"({cut(', '.join(map(str, first.shape)))}), "
-                f"expected (N, {channels}, H, W) with color '{self._options.color}'"
+                f"({cut(', '.join(map(str, first.shape)))}), expected (N, {channels}, H, W) or "
+                f"(N, H, W, {channels}) with color '{self._options.color}'"
+            )
+        bare = set(self._options.mean) == {0} and set(self._options.std) == {1}
+        if self._type is np.uint8 and not bare:
+            raise ValueError(
+                f"{self._file}: its input is of uint8, which takes pixels as they are: mean 0, "
+                "std 1 (--set mean=0 --set std=1)"
             )
         self._name, self._batch, self._input = first.name, shape[0], tuple(shape[2:])
 
     def _run(self, x: np.ndarray) -> np.ndarray:
+        if self._last:
+            x = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+        x = x.astype(self._type, copy=False)
         # A network exported for one image takes them one by one.
         step = self._batch or len(x)
         parts = []

@@ -41,6 +41,17 @@ class Malformed(ValueError):
     """The bytes are not a protobuf message, or not of ONNX."""
 
 
+class Unread(Malformed):
+    """A tensor of a type that this does not read."""
+
+
+# Others of TensorProto.DataType, by the names that ONNX has for them.
+_UNREAD = {
+    **{2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 8: "string", 12: "uint32", 13: "uint64"},
+    **{16: "bfloat16", 17: "float8e4m3fn", 21: "uint4", 22: "int4"},
+}
+
+
 @dataclass
 class OnnxNode:
     op: str
@@ -180,6 +191,8 @@ def hashes_beside(path) -> dict[str, str]:
 def _reading(path):
     try:
         yield memoryview(read_bytes(path))
+    except Unread as e:
+        raise Error(f"{path}: {e}") from None
     except Malformed as e:
         raise Error(f"{path}: is not an ONNX file, or a damaged one ({e})") from None
 
@@ -362,7 +375,13 @@ def _tensor(wire: int, value) -> tuple[str, np.ndarray | _Elsewhere]:
     name, kind, raw = _last(fields[8], ""), _last(fields[2], 0), _last(fields[9], None)
     sides = [*chain(*fields[1])]
     if kind not in _TYPES:
-        raise Malformed(f"tensor '{name}' is of type {kind}, which is not read")
+        if kind not in _UNREAD:
+            raise Malformed(f"tensor '{name}' is of type {kind}, which is not read")
+        quantised = ", a quantised network," if kind in (2, 3, 21, 22) else ""
+        raise Unread(
+            f"its tensor '{brief(name)}' is {_UNREAD[kind]}{quantised} which is not converted; "
+            "onnxruntime may run the file as it is"
+        )
     dtype, numbers = _TYPES[kind]
     if len(sides) > MOST_SIDES or any(not 0 <= side <= MOST_ELEMENTS for side in sides):
         raise Malformed(f"tensor '{name}' has an impossible shape {sides[:MOST_SIDES]}")

@@ -61,8 +61,9 @@ class GrowingGraph:
     """The graph's nodes and tensors, of the file's nodes one after the other. A method `_Name` of a
     derived class is ONNX's operation: its inputs are its arguments, its results are returned."""
 
-    def __init__(self, path, shape):
+    def __init__(self, path, shape, input_type=1):
         self.path = path
+        self.input_type = input_type  # TensorProto.DataType
         self.nodes: list[dict] = [
             {"name": "input", "op": "input", "inputs": [], "shape": list(shape)}
         ]

@@ -10,6 +10,7 @@ import numpy as np
 from facebench.core import Error
 from facebench.core._arguments import brief, cut, of_kind
 from facebench.embedding import _onnx_file
+from facebench.embedding._onnx_beginning import channels_last
 from facebench.embedding._onnx_graph import MOST_NUMBERS, Layer, Length, Unit, short
 from facebench.embedding._onnx_operations import Operations
 from facebench.embedding._outputs import one_number
@@ -57,7 +58,7 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
         known = cut(", ".join(file.outputs))
         raise ValueError(f"{path} has no output {brief(output)!r}; it has {known}")
     shape = _input_shape(path, inputs[0], file.inputs[inputs[0]], height, width)
-    operations = Operations(path, shape)
+    operations = Operations(path, shape, file.input_types.get(inputs[0], 0))
     values = {**file.tensors, inputs[0]: Layer(0, shape)}
     named = output is not None
     output = output or file.outputs[0]
@@ -90,6 +91,11 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
 
 
 def _input_shape(path, name, sides, height, width):
+    if channels_last(sides, 1, 3):
+        raise Error(
+            f"{path}: its input '{name}' has its channels last: {sides}. Such files are not "
+            "converted; onnxruntime runs them as they are"
+        )
     if len(sides) != 4 or sides[1] is None:
         raise Error(f"{path}: its input '{name}' is {sides}, expected (N, C, H, W)")
     shape = (sides[1], sides[2] or height, sides[3] or width)

@@ -170,6 +170,8 @@ class TorchEmbedder(_NetworkEmbedder):
                 f"{self._title}: its output 0 has one number for each image; others: {sizes}. Give "
                 "a function or a module around it, which returns the embedding alone"
             )
+        if out.is_complex():
+            raise ValueError(f"{self._title}: its output is complex, expected real numbers")
         return _rows(out.float().cpu().numpy(), len(x), f"{self._title}: its output")
 
     def _check_size(self, height, width) -> None:

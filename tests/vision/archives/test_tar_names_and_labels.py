@@ -1,6 +1,7 @@
 """Tar files as people make them: dots in names, capitals, labels in other places."""
 
 import json
+import re
 import unicodedata
 
 import facebench
@@ -211,3 +212,30 @@ def test_a_name_in_two_unicode_forms_is_one_person(tmp_path):
     assert names(write_tar(tmp_path / "a.tar", files)) == [forms[0]] * 2
     folders = [(f"{form}/{i}.jpg", IMAGES[i]) for i, form in enumerate(forms)]
     assert names(write_tar(tmp_path / "b.tar", folders)) == [forms[0]] * 2
+
+
+@pytest.mark.parametrize(
+    ("stems", "says"),
+    [
+        (
+            ["train/ann/0", "train/bob/0", "val/ann/1", "val/bob/1"],
+            r"4 of 4 people are folders of 2 names \(ann, bob\) .* \(train, val\)",
+        ),
+        (
+            ["x/ann/v1/0", "x/ann/v2/0", "x/bob/v1/0", "x/cleo/0"],
+            r"2 of 4 people are folders of 1 names \(v1\) .* \(x/ann, x/bob\)",
+        ),
+    ],
+)
+def test_folders_of_one_name_in_several_are_said(tmp_path, stems, says):
+    _, data = people(write_tar(tmp_path / "a.tar", images(*stems)))
+    assert len(data.label_names) == 4
+    assert re.search(says + ".*--label 1", *data.notes)
+
+
+@pytest.mark.parametrize(
+    "stems", [["ann/0", "bob/0"], ["lfw/ann/0", "lfw/bob/0"], ["a/ann/0", "b/bob/0", "ann/1"]]
+)
+def test_folders_of_unlike_names_are_people_without_a_word(tmp_path, stems):
+    _, data = people(write_tar(tmp_path / "a.tar", images(*stems)))
+    assert data.notes == []

@@ -4,7 +4,7 @@ that is named beside each."""
 import argparse
 import sys
 import types
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict, deque
 from pathlib import Path
 
 import numpy as np
@@ -195,6 +195,46 @@ def test_nothing_beside_the_tensors_does_anything(network, tmp_path, monkeypatch
     with pytest.raises(Error, match=f"'{name}' is a eval, expected a tensor"):
         embedding.convert("w.pt", network="small4", mean=[0.0])
     assert [p.name for p in Path().iterdir()] == ["w.pt"]
+
+
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "before 1.6"])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"args": argparse.Namespace(lr=0.1, net="r50")},
+        {"best": np.float64(0.97), "seen": np.int64(3), "curve": np.arange(3.0)},
+        {"log": defaultdict(list, loss=[1.0, 0.5])},
+        {"last": deque([1.0, 0.5], maxlen=4)},
+        {"callback": Sly(), "where": Path("runs/1")},
+    ],
+    ids=lambda beside: ",".join(beside),
+)
+def test_what_stands_beside_the_tensors_in_either_format(
+    network, tmp_path, monkeypatch, beside, zipped
+):
+    monkeypatch.chdir(tmp_path)
+    saved = {"state_dict": network.state_dict()} | beside
+    torch.save(saved, "w.pt", _use_new_zipfile_serialization=zipped)
+    model = embedding.convert("w.pt", network="small4", mean=[0.0])
+    for key, tensor in network.state_dict().items():
+        assert torch.equal(model.weights.state_dict()[key], tensor)
+    assert [p.name for p in Path().iterdir()] == ["w.pt"]
+
+
+def test_tensors_in_a_dict_with_defaults(network, tmp_path):
+    torch.save(defaultdict(int, network.state_dict()), tmp_path / "w.pt")
+    model = embedding.convert(tmp_path / "w.pt", network="small4", mean=[0.0])
+    name, tensor = next(iter(network.state_dict().items()))
+    assert torch.equal(model.weights.state_dict()[name], tensor)
+
+
+@pytest.mark.parametrize("content", [b"", b"weights", b"\x80\x02}q\x00.", b"\x80\x02c\n\n."])
+def test_a_file_of_anything_else_gives_one_sentence_without_escapes(tmp_path, content):
+    (tmp_path / "w.pt").write_bytes(content)
+    with pytest.raises(Error, match="not weights that can be read without running") as caught:
+        embedding.convert(tmp_path / "w.pt", network="small4", mean=[0.0])
+    assert str(caught.value).isprintable()
+    assert "do those steps" not in str(caught.value)
 
 
 def test_of_several_state_dicts_one_is_named(tmp_path):

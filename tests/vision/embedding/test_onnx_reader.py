@@ -106,7 +106,7 @@ HOSTILE = {
             [node("BatchNormalization", "x a b c d", "y", epsilon=float("nan"))],
             [numbers(n, 2) for n in "abcd"],
         ),
-        "no finite number",
+        "not a finite number",
     ),
 }
 
