@@ -201,6 +201,29 @@ def unmasked(values, name: str):
     return values
 
 
+def whole_numbers(values, name: str) -> list[int]:
+    """The values as ints: 2.0 is one, and 2.5, "a", None and NaN are errors (ValueError).
+
+    >>> whole_numbers([0, 2.0], "labels")
+    [0, 2]
+    """
+    entries = unmasked(values, name)
+    entries = entries.tolist() if hasattr(entries, "tolist") else list(entries)
+    for k, entry in enumerate(entries):
+        try:
+            entries[k] = int(entry)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        else:
+            if isinstance(entry, str) or entries[k] == entry:
+                continue
+        raise ValueError(
+            f"{name} [{k}] is {cut(entry)}, not a whole number. Names are numbered by "
+            f"numpy.unique({name}, return_inverse=True)[1]"
+        )
+    return entries
+
+
 def real_array(values, name: str):
     """``values`` as a float64 array. TypeError where they are not real numbers, ValueError where
     some are masked."""

@@ -20,7 +20,7 @@ from typing import Unpack
 import numpy as np
 
 from facebench._torch import full, torch
-from facebench.core._arguments import mapping, type_text, unmasked
+from facebench.core._arguments import mapping, type_text, unmasked, whole_numbers
 from facebench.core._options import takes
 from facebench.io._toml import value_text
 from facebench.protocols._load import protocol_place
@@ -393,9 +393,12 @@ def _run(recipe, data, chosen, preparation, rest):
     if label or split:
         raise ValueError("label and split: go with an archive; a pair has its labels")
     images, labels = data
-    labels = [int(label) for label in labels]
     return full.train_arrays(
-        recipe, _image_array(images), labels, mapping(preparation, "preparation"), *rest
+        recipe,
+        _image_array(images),
+        whole_numbers(labels, "labels"),
+        mapping(preparation, "preparation"),
+        *rest,
     )
 
 

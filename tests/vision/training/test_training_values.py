@@ -52,6 +52,26 @@ def test_values_with_which_little_is_learned(tmp_path, options, says):
     assert len(result["notes"]) == 1
 
 
+@pytest.mark.parametrize("wrong", [0.5, "ann", None, math.nan, math.inf, [0, 1]])
+def test_labels_are_whole_numbers(tmp_path, wrong):
+    """0.5 is not person 0."""
+    images, labels = faces()
+    recipe = training.load_recipe("small4_quick.softmax", iterations=2, batch=4)
+    with pytest.raises(ValueError, match=re.escape("labels [3] is ") + ".*not a whole number"):
+        facebench.train(recipe, (images, [*labels[:3], wrong, *labels[4:]]), tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int8, object, str, torch.tensor, list])
+def test_labels_of_any_kind_are_the_same(tmp_path, kind):
+    images, labels = faces()
+    same = kind(labels) if kind in (list, torch.tensor) else np.array(labels).astype(kind)
+    models = []
+    for k, of in enumerate((labels, same)):
+        models.append(run(tmp_path / str(k), (images, of), iterations=2, batch=4)[0]["model"])
+    assert models[0].read_bytes() == models[1].read_bytes()
+
+
 def test_milestones_that_all_lie_in_the_first_epoch(tmp_path):
     options = {"policy": "multistep", "milestones": [1, 2], "unit": "iterations"}
     (said,) = told_of(tmp_path, iterations=9, **options)

@@ -187,8 +187,11 @@ PairedComparison difference_of(const Replicates& one, const Replicates& other,
     d.interval.low = d.value - half;
     d.interval.high = d.value + half;
     d.p_value = student_p_value(d.value / d.sd, freedom);
-    if (trials > 0 && d.differing < kFewDiffering)
-      widen_by(trials_of(d.value, d.sd, d.differing), d);
+    if (trials > 0 && d.differing < kFewDiffering) {
+      // The sd is of people around the difference; signs are counted around 0.
+      const double around_0 = std::hypot(d.sd, d.value / std::sqrt(static_cast<double>(trials)));
+      widen_by(trials_of(d.value, around_0, d.differing), d);
+    }
     // Student's t of two people may be as large as it likes: all n on one side have 2 / 2^n.
     const std::int64_t counted = one.trials.empty() ? one.units : one.trials[s.first];
     const auto most = static_cast<double>(counted);

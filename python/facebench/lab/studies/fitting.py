@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench.core import Error
+from facebench.core._arguments import whole_numbers
 from facebench.io import read_safetensors, write_safetensors
 from facebench.lab.engines import ENGINES, absent
 from facebench.lab.engines.heads import LOSSES
@@ -81,7 +82,7 @@ def fit(
         )
     if isinstance(data, tuple):
         images, labels = data
-        loop = full.TrainingLoop(recipe, images, [int(label) for label in labels])
+        loop = full.TrainingLoop(recipe, images, whole_numbers(labels, "labels"))
     else:
         loop = full.TrainingLoop(recipe, data, exclude)
     for note in loop.notes:
