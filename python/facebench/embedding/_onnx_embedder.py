@@ -78,10 +78,9 @@ class OnnxEmbedder(_NetworkEmbedder):
             facts = {"name": name, "provider": _onnxruntime.CUDA}
             where = {"device": f"cuda:{card}", "precision": precision}
             self._where = where | {"device_facts": facts}
-        if precision == "tf32":
-            self._row_tolerance = 1e-2
+        self._is_tf32 = precision == "tf32"
         try:
-            self._session = _onnxruntime.session(path, options, card, precision == "tf32")
+            self._session = _onnxruntime.session(path, options, card, self._is_tf32)
         except Exception as e:
             raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
         self._title = self._file = str(path)
@@ -99,7 +98,7 @@ class OnnxEmbedder(_NetworkEmbedder):
         if exported is None:
             self._graph = graph_pixels(path, self._output)
             pixels = self._graph.before if self._graph else {"mean": [127.5], "std": [127.5]}
-            self._options = full.ModelOptions(**pixels)
+            self._options = full.ModelOptions(mean=pixels["mean"], std=pixels["std"])
             if not self._named and len(outputs) > 1:
                 self._chosen = f"output {self._output} of {self._sizes(outputs)}"
         else:
@@ -120,6 +119,10 @@ class OnnxEmbedder(_NetworkEmbedder):
         if exported is not None:
             self.description["exported"] = json.loads(exported)
 
+    @property
+    def _row_tolerance(self) -> float:
+        return 1e-2 if self._is_tf32 else super()._row_tolerance
+
     def _sizes(self, outputs) -> str:
         """Outputs with their numbers for an image, for messages."""
         counts = {name: _numbers(self._outputs[name]) for name in outputs}
@@ -138,7 +141,8 @@ class OnnxEmbedder(_NetworkEmbedder):
                 f"({cut(', '.join(map(str, first.shape)))}), "
                 f"expected (N, {channels}, H, W) with color '{self._options.color}'"
             )
-        self._name, self._batch, self._input = first.name, shape[0], tuple(shape[2:])
+        self._name, self._batch = first.name, shape[0]
+        self._input = shape[2], shape[3]
 
     def _run(self, x: np.ndarray) -> np.ndarray:
         # A network exported for one image takes them one by one.
