@@ -33,6 +33,13 @@ TAKEN = {"path": "os.PathLike[str]", "integers": "int", "texts": "dict[str, typi
 OPENING, CLOSING = "([{<", ")]}>"
 # Known when it is read: which kind of trials a track has, and so their attributes.
 ANY = {("Track", "trials")}
+# Pointers in C++, which may be None: a docstring does not say so, and no default is there.
+MAY_BE_NONE = {
+    ("check_claim", "protocol"),
+    ("make_head", "processes"),
+    ("train_arrays", "validation"),
+    ("train_pack", "validation"),
+}
 # Of every class, or said better by `object`.
 PASSED_OVER = ("__doc__", "__module__", "__hash__", "__reduce__", "__reduce_ex__")
 
@@ -74,14 +81,15 @@ def any_type(kind: str) -> str:
     return "typing.Any" if kind == "object" else kind
 
 
-def argument(text: str) -> str:
-    """``name: type = default`` as a stub has it. It may be None where that is its default."""
+def argument(text: str, function: str = "") -> str:
+    """``name: type = default`` of a function as a stub has it. It may be None where that is its
+    default, or where `MAY_BE_NONE` says so."""
     name, colon, rest = text.partition(": ")
     if not colon:
         return text  # *args, **kwargs, the * before keywords
     kind, equals, default = rest.partition(" = ")
-    kind = any_type(kind)
-    if default == "None" and kind != "typing.Any" and "None" not in kind:
+    kind, optional = any_type(kind), default == "None" or (function, name) in MAY_BE_NONE
+    if optional and kind != "typing.Any" and "None" not in kind:
         kind += " | None"
     if not equals:
         return f"{name}: {kind}"
@@ -101,7 +109,7 @@ def signatures(function) -> list[tuple[str, str]]:
         heads = [(first[first.find("(") :], rest)]
     for head, text in heads:
         arguments, _, result = head.rpartition(" -> ")
-        made = ", ".join(map(argument, split(arguments[1:-1])))
+        made = ", ".join(argument(a, function.__name__) for a in split(arguments[1:-1]))
         found.append((f"({made}) -> {any_type(result)}", text.strip()))
     return found
 

@@ -11,7 +11,8 @@ import sys
 from importlib.metadata import version
 from importlib.util import find_spec
 
-if find_spec("torch") is None:
+_found = find_spec("torch")
+if _found is None or not _found.submodule_search_locations:
     raise ImportError(
         "this part of facebench needs torch: pip install torch, then reinstall facebench with "
         "pip install --no-build-isolation (protocols, metrics and reports work without it)"
@@ -23,7 +24,7 @@ if find_spec("facebench._full") is None:
     )
 
 # Those of the torch that is imported later, wherever it lies: a second copy would be another torch.
-_torch = find_spec("torch").submodule_search_locations[0]
+_torch = _found.submodule_search_locations[0]
 try:
     ctypes.CDLL(os.path.join(_torch, "lib", "libtorch_python.so"))
 except OSError:  # of a torch that is put together otherwise

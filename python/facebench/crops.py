@@ -70,7 +70,10 @@ def crop_window(
     (4, 1, 56, 79)
     """
     window = full.crop_window(width, height, face, _options(name, options))
-    return None if window is None else tuple(window)
+    if window is None:
+        return None
+    x0, y0, x1, y1 = window
+    return x0, y0, x1, y1
 
 
 @takes(CropOptions)

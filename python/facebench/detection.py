@@ -66,10 +66,6 @@ def _finder(detector: str | Detector, options: dict) -> Detector:
     return detector
 
 
-def _is_path(item) -> bool:
-    return isinstance(item, (str, os.PathLike))
-
-
 def detect(
     image: np.ndarray | str | os.PathLike | Sequence,
     detector: str | Detector = "mtcnn",
@@ -112,10 +108,10 @@ def detect(
     [DetectedFile('black.png', no_face, 0 faces)]
     """
     finder = _finder(detector, options)
-    if _is_path(image) and os.path.isdir(image):
+    if isinstance(image, str | os.PathLike) and os.path.isdir(image):
         how = {"threads": threads, "progress": progress, "exif_orientation": exif_orientation}
         return detect_files(image, finder, **how)
-    if _is_path(image):
+    if isinstance(image, str | os.PathLike):
         return detect([image], finder, exif_orientation=exif_orientation)[0]
     one = hasattr(image, "getbands") or getattr(image, "ndim", 0) in (2, 3)
     if one:
@@ -123,7 +119,7 @@ def detect(
         _warn_of_tags([asked], exif_orientation)
         return finder.detect(loaded, "", color)
     items = list(image)
-    if items and all(_is_path(item) for item in items):
+    if items and all(isinstance(item, str | os.PathLike) for item in items):
         how = {"threads": threads, "progress": progress, "exif_orientation": exif_orientation}
         rows = detect_files(items, finder, **how)
         for row in rows:
@@ -134,7 +130,7 @@ def detect(
         return [row.faces for row in rows]
     loaded = [images._load(item, exif_orientation, color) for item in items]
     _warn_of_tags([asked for _, asked in loaded], exif_orientation)
-    names = [os.fspath(item) if _is_path(item) else "" for item in items]
+    names = [os.fspath(item) if isinstance(item, str | os.PathLike) else "" for item in items]
     return finder.detect_all([found for found, _ in loaded], names, color, threads, progress)
 
 
@@ -223,7 +219,7 @@ def detect_to_file(
 
 
 def _files(paths, draw) -> list:
-    if not _is_path(paths):
+    if not isinstance(paths, str | os.PathLike):
         paths = listed(paths, "paths")
         if paths and all(isinstance(path, full.ImageFile) for path in paths):
             return paths
@@ -244,7 +240,8 @@ def list_image_files(paths: str | os.PathLike | Sequence, draw: str | os.PathLik
     >>> [file.name for file in files], [path.name for path in skipped]
     (['2.jpg', '10.jpg'], ['notes.txt'])
     """
-    return full.list_image_files([paths] if _is_path(paths) else listed(paths, "paths"), draw)
+    places = [paths] if isinstance(paths, str | os.PathLike) else listed(paths, "paths")
+    return full.list_image_files(places, draw)
 
 
 def select_face(

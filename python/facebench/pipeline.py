@@ -263,7 +263,7 @@ def run(
 
 
 def _run(protocol, out, request, pages, *, model, command, threads, progress) -> Result:
-    reused = []
+    reused: list[str] = []
     told = (command, reused.append, pages)
     raw = full.run(protocol, model, out, request, *told, threads, progress)
     result = Result(raw, request.root or "", threads)
@@ -286,7 +286,7 @@ class Demo:
     def __init__(self, raw):
         self.folder = Path(with_keys(raw, "folder runs steps", "raw")["folder"])
         self.report = self.folder / "report.html"
-        self.runs = {}
+        self.runs: dict[str, dict[str, Path]] = {}
         for run in raw["runs"]:
             self.runs.setdefault(run["protocol"], {})[run["title"]] = self.folder / run["folder"]
         self.steps = raw["steps"]

@@ -11,6 +11,7 @@ import sys
 
 import facebench
 import pytest
+import stubs
 from facebench import _eval
 
 PACKAGE = pathlib.Path(_eval.__file__).parent
@@ -58,6 +59,15 @@ def test_a_stub_names_everything_that_the_module_has(name):
     said |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
     there = {n for n, v in vars(module).items() if inspect.isbuiltin(v) or inspect.isclass(v)}
     assert there and there <= said
+
+
+def test_what_may_be_none_is_there_and_says_so():
+    text = "".join((PACKAGE / f"{name}.pyi").read_text() for name in MODULES)
+    known = {(f, a) for f, a in stubs.MAY_BE_NONE if f"def {f}(" in text}
+    said = {(f, a) for f, a in known if re.search(rf"def {f}\(.*\b{a}: \w+ \| None", text)}
+    assert said == known
+    assert ("check_claim", "protocol") in said
+    assert known == stubs.MAY_BE_NONE or "_full" not in MODULES
 
 
 def test_options_are_typed_keywords():

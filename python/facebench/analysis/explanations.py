@@ -39,8 +39,8 @@ class Explanation(Finding):
                 continue
             alone = {m["factor"]: m["numbers"].get((n["track"], name)) for m in middle_runs}
             factors = {f: None if value is None else a - value for f, value in alone.items()}
-            known = None not in factors.values()
-            together = a - b - sum(factors.values()) if known else None
+            values = [value for value in factors.values() if value is not None]
+            together = a - b - sum(values) if len(values) == len(factors) else None
             one = {"track": n["track"], "metric": name, "difference": a - b}
             shares.append(one | {"factors": factors, "together": together})
         unmade = {m["factor"]: m["why"] for m in middle_runs if m["why"]}

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import warnings
+from io import TextIOWrapper
 
 import typer
 
@@ -91,7 +92,8 @@ def hold_standard_streams() -> None:
         if getattr(sys, name) is None:
             lowest = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
             setattr(sys, name, open(lowest, mode, encoding="utf-8"))  # noqa: SIM115
-    sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def complain_of_output(error: OSError) -> int:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
+from facebench.core._options import OptionsClass, signed
+
 TYPES = {
     "boolean": bool,
     "integer": int,
@@ -80,7 +82,7 @@ def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def fields(
-    kind: type,
+    kind: type[OptionsClass],
     *names: str,
     renamed: dict[str, str] | None = None,
     defaults: dict[str, Any] | None = None,
@@ -136,8 +138,7 @@ def with_parameters(function: Callable, described: Iterable[inspect.Parameter]) 
             parameters.setdefault(p.name, named(p).replace(kind=p.KEYWORD_ONLY))
     places = {name: place for place, name in enumerate(LAST, 1)}
     ordered = sorted(parameters.values(), key=lambda p: places.get(p.name, 0))
-    function.__signature__ = inspect.Signature(ordered)
-    return function
+    return signed(function, inspect.Signature(ordered))
 
 
 def named(p: inspect.Parameter) -> inspect.Parameter:

@@ -5,7 +5,7 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -66,9 +66,8 @@ def verb(
             with nullcontext() if quiet else _progress.standard(_progress.terminal):
                 show(function(**options), json)
 
-        wrapped.described = described
-        wrapped.several = several
-        wrapped.epilog = f"Example: {example}"
+        said = {"described": described, "several": several, "epilog": f"Example: {example}"}
+        wrapped.__dict__.update(said)
         return with_parameters(wrapped, ALWAYS)
 
     return decorate
@@ -149,6 +148,8 @@ def report_errors(function: Callable) -> Callable:
 def complete(command: Any) -> Any:
     """A verb's command of typer, with the options that the library describes."""
     function = getattr(command.callback, "__wrapped__", None)
+    if function is None:
+        return command
     described = report_errors(getattr(function, "described", list))()
     if not described:
         return command
@@ -157,8 +158,9 @@ def complete(command: Any) -> Any:
     )
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     names = {"help_option_names": ["-h", "--help"]}
-    how = {"cls": VerbCommand, "epilog": function.epilog, "context_settings": names}
-    app.command(command.name, **how)(whole)
+    app.command(command.name, cls=VerbCommand, epilog=function.epilog, context_settings=names)(
+        whole
+    )
     return typer.main.get_command(app)
 
 
@@ -179,6 +181,10 @@ def repeat_options(words: list[str], several: tuple[str, ...]) -> list[str]:
     return repeated
 
 
+def _with_numbers(words: str, match: re.Match) -> str:
+    return words.format(*(f"{float(n):.10g}" for n in match.groups()))
+
+
 def in_words(name: str, help: str) -> tuple[str, str]:
     """A row of typer's help without names of Python types, and with ranges as people write them.
 
@@ -189,7 +195,7 @@ def in_words(name: str, help: str) -> tuple[str, str]:
     for typer_says, words in ((f"{number}<=x<={number}", "{} to {}"), (f"x>={number}", "from {}")):
         help = re.sub(
             typer_says,
-            lambda match, words=words: words.format(*(f"{float(n):.10g}" for n in match.groups())),
+            functools.partial(_with_numbers, words),
             help,
         )
     return re.sub(r" <[^>]+>$", "", name), help
@@ -199,7 +205,8 @@ class VerbCommand(TyperCommand):
     """A verb as a command; some of its options take several words."""
 
     def format_options(self, ctx, formatter):
-        params = [p for p in self.get_params(ctx) if p.get_help_record(ctx)]
+        helped = [(p, row) for p in self.get_params(ctx) if (row := p.get_help_record(ctx))]
+        params, help_of = [p for p, _ in helped], {p.name: row for p, row in helped}
         arguments = [p for p in params if p.param_type_name == "argument"]
         options = [p for p in params if p not in arguments]
         headings = {"Arguments": arguments, "Options": options}
@@ -214,7 +221,7 @@ class VerbCommand(TyperCommand):
         for heading, shown_here in headings.items():
             if shown_here:
                 with formatter.section(heading):
-                    formatter.write_dl([in_words(*p.get_help_record(ctx)) for p in shown_here])
+                    formatter.write_dl([in_words(*help_of[p.name]) for p in shown_here])
 
     def parse_args(self, ctx, args):
         several = getattr(self.callback, "several", ())
@@ -236,17 +243,28 @@ class VerbGroup(TyperGroup):
     """A group that completes a verb's options when the verb is called for. With ``--json`` a wrong
     option is JSON, too."""
 
-    def main(self, args=None, *rest, standalone_mode=True, **how):
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
         words = sys.argv[1:] if args is None else list(args)
         if not standalone_mode or "--json" not in words:
-            return super().main(args, *rest, standalone_mode=standalone_mode, **how)
+            return super().main(
+                args, prog_name, complete_var, standalone_mode, windows_expand_args, **extra
+            )
         try:
-            code = super().main(args, *rest, standalone_mode=False, **how)
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
         except typer.Abort:
             complain_of_error("stopped", EXIT_STOPPED, True)
             sys.exit(EXIT_STOPPED)
         except Exception as error:
-            if not hasattr(error, "format_message"):  # not one of typer's
+            if not (hasattr(error, "format_message") and hasattr(error, "exit_code")):
+                # Not one of typer's.
                 raise
             complain_of_error(error.format_message(), error.exit_code, True)
             sys.exit(error.exit_code)
@@ -255,7 +273,8 @@ class VerbGroup(TyperGroup):
     def format_commands(self, ctx, formatter):
         headings: dict[str, list[str]] = {}
         for name, command in self.commands.items():
-            headings.setdefault(command.rich_help_panel or "Commands", []).append(name)
+            heading = getattr(command, "rich_help_panel", None) or "Commands"
+            headings.setdefault(heading, []).append(name)
         width = max(map(len, self.commands))
         for heading, names in headings.items():
             with formatter.section(heading):

@@ -263,15 +263,16 @@ def _kinds(annotation: ast.expr) -> list[_Kind]:
     """The alternatives of a type."""
     if isinstance(annotation, ast.BinOp):
         return _kinds(annotation.left) + _kinds(annotation.right)
-    generic = isinstance(annotation, ast.Subscript)
-    inner = annotation.slice if generic else None
-    name = ast.unparse(annotation.value if generic else annotation).rpartition(".")[2]
+    generic = annotation if isinstance(annotation, ast.Subscript) else None
+    inner = generic.slice if generic else None
+    name = ast.unparse(generic.value if generic else annotation).rpartition(".")[2]
     if name == "Annotated" and isinstance(inner, ast.Tuple):
         plain, *notes = inner.elts
         length = re.search(r"FixedSize\((\d+)\)", " ".join(map(ast.unparse, notes)))
         return [replace(kind, length=int(length[1]) if length else None) for kind in _kinds(plain)]
-    of_elements = name in ("Sequence", "Iterable") and inner is not None
-    return [_Kind(name, _kinds(inner) if of_elements else None)]
+    if inner is None or name not in ("Sequence", "Iterable"):
+        return [_Kind(name)]
+    return [_Kind(name, _kinds(inner))]
 
 
 def _fits(kinds: list[_Kind], value) -> bool:
@@ -288,7 +289,7 @@ def _kinds_text(kinds: list[_Kind]) -> str:
 def _complaint(name: str, kinds: list[_Kind], value) -> str:
     """Why a value does not fit, down to the element of a sequence."""
     sequence = next((kind for kind in kinds if kind.elements is not None), None)
-    if sequence is not None and _is_sequence(value):
+    if sequence is not None and sequence.elements is not None and _is_sequence(value):
         if sequence.length not in (None, len(value)):
             return f"{name} must have {sequence.length} entries, not {len(value)}"
         for i, item in enumerate(value):

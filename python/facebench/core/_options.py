@@ -2,9 +2,16 @@
 
 import inspect
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 Function = TypeVar("Function", bound=Callable)
+
+
+class OptionsClass(Protocol):
+    """A class of the compiled library that says which fields it has."""
+
+    @staticmethod
+    def fields() -> list: ...
 
 
 def options_of(kind, options, keywords):
@@ -14,7 +21,13 @@ def options_of(kind, options, keywords):
     return kind(**keywords) if options is None else options
 
 
-def takes(*kinds: type) -> Callable[[Function], Function]:
+def signed(function, signature: inspect.Signature):
+    """The function, which shows this signature in place of its own."""
+    function.__signature__ = signature
+    return function
+
+
+def takes(*kinds: type[OptionsClass]) -> Callable[[Function], Function]:
     """Makes the signature of a function list the fields of options classes, with their defaults, in
     place of its ``**options``: for ``help()`` and for whoever completes names at a prompt. Editors
     and type checkers read the annotation of ``**options``, a TypedDict of the stubs.
@@ -32,7 +45,6 @@ def takes(*kinds: type) -> Callable[[Function], Function]:
                 field["name"], inspect.Parameter.KEYWORD_ONLY, default=field["default"]
             )
             shown.setdefault(field["name"], keyword)
-        function.__signature__ = signature.replace(parameters=list(shown.values()))
-        return function
+        return signed(function, signature.replace(parameters=list(shown.values())))
 
     return decorate

@@ -41,7 +41,7 @@ class Stage:
 _drawing = threading.RLock()
 
 
-def _drawn_in_turns(tqdm):
+def _drawn_in_turns(tqdm: Any):
     """The class with `_drawing` as its lock, which Ctrl-C while a bar is drawn releases: what
     tqdm's ``refresh`` takes stays taken, and the next thread that draws waits for ever."""
 
@@ -86,7 +86,8 @@ class BarProgress:
     def end(self) -> None:
         with _drawing:
             stage = self._stages.pop()
-            stage.timer.cancel()
+            if stage.timer is not None:
+                stage.timer.cancel()
             if stage.bar is not None:
                 stage.bar.close()
 
@@ -137,6 +138,8 @@ def lines(file, **how) -> BarProgress:
     from tqdm import tqdm
 
     class Lines(tqdm):
+        disable: bool
+
         def display(self, msg=None, pos=None):
             print("  " * abs(self.pos) + str(self), file=self.fp, flush=True)
 

@@ -221,7 +221,8 @@ def describe(
         "printed": list(printed),
     }
     if embeddings is not None:
-        fields["labels"] = _labels(held, *_rows(held, embeddings), limit)
+        known, rows = _rows(held, embeddings)
+        fields["labels"] = _labels(held, known, rows, limit)
     return Description(fields)
 
 

@@ -56,7 +56,7 @@ class Overlap(Fields):
 
 def _clusters(entries):
     """Hits that share a person of either set, together: lists of entries, the largest first."""
-    root = {}
+    root: dict[tuple[str, str], tuple[str, str]] = {}
 
     def find(key):
         root.setdefault(key, key)
@@ -67,7 +67,7 @@ def _clusters(entries):
 
     for entry in entries:
         root[find(("test", entry["match"]))] = find(("train", entry["person"]))
-    groups = {}
+    groups: dict[tuple[str, str], list] = {}
     for entry in entries:
         groups.setdefault(find(("train", entry["person"])), []).append(entry)
     return sorted(groups.values(), key=len, reverse=True)
@@ -91,7 +91,7 @@ def read_person_names(path):
     path = os.fspath(path)
     text = read_text(path)
     separator = "\t" if "\t" in text.partition("\n")[0] else ","
-    names = {}
+    names: dict[str, str] = {}
     for line, row in _text_tables.rows(path, text, separator, skipinitialspace=True):
         if len(row) < 2 or not row[0].strip() or not row[1].strip():
             raise Error(f"{path}:{line}: an identifier and a name are expected")
@@ -142,13 +142,18 @@ def find_overlap(
     >>> [(e["person"], e["match"], e["name_rule"], e["similar_pairs"]) for e in found.entries][:2]
     [('Doe_Jane', 'Jane_Doe', 'reordered', 1), ('Škoda_Petr', 'Other', '', 1)]
     """
-    embeddings = (
+    found = _library.full.find_overlap(
+        os.fspath(train),
+        os.fspath(test),
         path_text(train_embeddings, "train_embeddings"),
         path_text(test_embeddings, "test_embeddings"),
+        _table(train_names),
+        _table(test_names),
+        OverlapOptions(**options),
+        threads,
+        progress,
     )
-    sets = (os.fspath(train), os.fspath(test), *embeddings, *map(_table, (train_names, test_names)))
-    how = (OverlapOptions(**options), threads, progress)
-    return Overlap(*_library.full.find_overlap(*sets, *how))
+    return Overlap(*found)
 
 
 def audit_sheet(overlap, train, test):

@@ -84,7 +84,7 @@ def table_files(path, split=""):
         if split and _split_of(path.stem) not in ("", split):
             raise Error(f"{path}: is of the split {_split_of(path.stem)}, not {split}.")
         return [path], [note] if (note := shard_note(path.name)) else []
-    found = defaultdict(list)
+    found: defaultdict[str, list] = defaultdict(list)
     _find(path, "", 0, found)
     if not found:
         there = [entry.name for entry in _entries(path)]

@@ -115,15 +115,19 @@ def _whole(value):
 class _Table:
     """The images of one or several files, by row, as an archive."""
 
+    _column: tuple[str, bool]  # of the images, and whether it is a struct
+    _kind: str | None  # of the labels: text or number
+
     def __init__(self, paths, arrow, label, notes):
         self._arrow = arrow
         self.notes = notes
         self._column_of_labels = label or "label"
         self._label_asked = bool(label)
-        self._class_names = []
-        self._paths, self._files = [], []
-        self._groups = []  # (file, group), and where its rows begin
-        self._labels = []
+        self._class_names: list[str] = []
+        self._paths: list[Path] = []
+        self._files: list[_Parquet | _Arrow] = []
+        self._groups: list[tuple[int, int]] = []  # (file, group), and where its rows begin
+        self._labels: list[list] = []
         for path in paths:
             self._add(path)
         counts = [self._files[f].rows[g] for f, g in self._groups]

@@ -141,8 +141,9 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
             raise ValueError(
                 f"{path}: does not say what its pixels are; state {', '.join(missing)}{known}"
             )
-        unsaid = dict.fromkeys(() if prepared else _PREPARATION, "")
-        model_options = ModelOptions(**unsaid)
+        model_options = ModelOptions()
+        for name in () if prepared else _PREPARATION:
+            setattr(model_options, name, "")
         if imported.unit:
             model_options.normalization = "unit"
     sha256 = sha256_file(path)
@@ -350,8 +351,10 @@ def extract(
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, full.ImageSource):
-        source = (model, images, shard, options) if shard else (model, images, options)
-        result = (full.extract_shard if shard else full.extract)(*source, threads, progress)
+        if shard:
+            result = full.extract_shard(model, images, shard, options, threads, progress)
+        else:
+            result = full.extract(model, images, options, threads, progress)
         return _tell_of_batch(result, options)
     if shard:
         raise ValueError("shard: parts are of a pack or an archive, not of an array")

@@ -75,8 +75,10 @@ def pixels_of_module(module, channels: int) -> GraphPixels | None:
                     if not watch.ended:
                         raise
             seen.append([watch.passed, watch.read, watch.norms])
-        parts = ([*map(_of_value, zip(*part, strict=True))] for part in zip(*seen, strict=True))
-        return normalisation(*parts, where="module")
+        passed, read, norms = (
+            [*map(_of_value, zip(*part, strict=True))] for part in zip(*seen, strict=True)
+        )
+        return normalisation(passed, read, norms, where="module")
     except Exception:  # whatever a module raises that is not for such an image
         return None
     finally:

@@ -2,13 +2,14 @@
 the extractor takes them."""
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
 from facebench._library import full
 from facebench.core._arguments import tensor_array, unmasked
+from facebench.embedding._pixel_probes import GraphPixels
 
 
 def _list(values) -> list[float]:
@@ -21,15 +22,22 @@ class _NetworkEmbedder:
 
     _title: str  # in messages and run folders
     _options: full.ModelOptions
-    _input = (0, 0)  # height, width; 0: any
+    _input: tuple[int, int] = (0, 0)  # height, width; 0: any
     _prepared = False  # whether the options say how its images are detected and cropped
     _file = _sha256 = ""
     _where: Mapping = MappingProxyType({})  # device, precision, device_facts, on a card
 
-    _assumed = ()  # which of mean, std and color nobody stated
-    _graph = None  # how the network normalises its input itself (`GraphPixels`)
+    _assumed: tuple[str, ...] = ()  # which of mean, std and color nobody stated
+    _graph: GraphPixels | None = None  # how the network normalises its input itself
     _chosen = ""  # which of its outputs was taken, where nobody named one
-    _row_tolerance = 1e-3  # how far its arithmetic moves a row, as a share of its length
+
+    _run: Callable  # the network's rows of numbers (N, C, H, W)
+    description: dict  # of the network, for run folders
+
+    @property
+    def _row_tolerance(self) -> float:
+        """How far its arithmetic moves a row, as a share of its length."""
+        return 1e-3
 
     def __repr__(self) -> str:
         pixels = ", ".join(f"{name} {value}" for name, value in self._texts().items())
@@ -137,7 +145,7 @@ def batch_model(embedder, name: str = "", flip=None) -> full.BatchModel:
     it is embedded, where that was stated."""
     if isinstance(embedder, _NetworkEmbedder):
         assumed = embedder.assumed(flip)
-        described = {"assumed": assumed} if assumed else {}
+        described: dict[str, str | list[str]] = {"assumed": assumed} if assumed else {}
         if said := embedder._warnings():
             described["warnings"] = said
         height, width = embedder._input

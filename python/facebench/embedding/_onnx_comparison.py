@@ -34,7 +34,7 @@ def compare(path, imported, model) -> str:
             "Whether it normalises its pixels itself was not asked either"
         )
     kind = next((dtype for dtype, n in TYPES.items() if n == imported.input_type), None)
-    if kind not in LIMIT:
+    if kind is None or kind not in LIMIT:
         return f"not compared with onnxruntime: its input is of type {imported.input_type}"
     size = sum(t.nbytes for t in imported.file.tensors.values())
     if imported.work > MOST_WORK or imported.values > MOST_VALUES or size > MOST_BYTES:

@@ -89,10 +89,9 @@ class OnnxEmbedder(_NetworkEmbedder):
             facts = {"name": name, "provider": _onnxruntime.CUDA}
             where = {"device": f"cuda:{card}", "precision": precision}
             self._where = where | {"device_facts": facts}
-        if precision == "tf32":
-            self._row_tolerance = 1e-2
+        self._is_tf32 = precision == "tf32"
         try:
-            self._session = _onnxruntime.session(path, options, card, precision == "tf32")
+            self._session = _onnxruntime.session(path, options, card, self._is_tf32)
         except Exception as e:
             raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
         self._title = self._file = str(path)
@@ -114,7 +113,7 @@ class OnnxEmbedder(_NetworkEmbedder):
                 pixels = {"mean": [0.0], "std": [1.0]}
             else:
                 pixels = self._graph.before if self._graph else {"mean": [127.5], "std": [127.5]}
-            self._options = full.ModelOptions(**pixels)
+            self._options = full.ModelOptions(mean=pixels["mean"], std=pixels["std"])
             if not self._named and len(outputs) > 1:
                 self._chosen = f"output {self._output} of {self._sizes(outputs)}"
         else:
@@ -134,6 +133,10 @@ class OnnxEmbedder(_NetworkEmbedder):
             self.description["external_data"] = outside
         if exported is not None:
             self.description["exported"] = json.loads(exported)
+
+    @property
+    def _row_tolerance(self) -> float:
+        return 1e-2 if self._is_tf32 else super()._row_tolerance
 
     def _sizes(self, outputs) -> str:
         """Outputs with their numbers for an image, for messages."""
@@ -174,7 +177,8 @@ class OnnxEmbedder(_NetworkEmbedder):
                 f"{self._file}: its input is of uint8, which takes pixels as they are: mean 0, "
                 "std 1 (--set mean=0 --set std=1)"
             )
-        self._name, self._batch, self._input = first.name, shape[0], tuple(shape[2:])
+        self._name, self._batch = first.name, shape[0]
+        self._input = shape[2], shape[3]
 
     def _run(self, x: np.ndarray) -> np.ndarray:
         if self._last:

@@ -27,7 +27,7 @@ MOST_INTEGERS = 1 << 22  # of a list that keeps each by itself
 LONGEST_NAME = 512
 
 # TensorProto.DataType, and the field that holds its numbers where they are not raw bytes.
-_TYPES = {
+_TYPES: dict[int, tuple[np.dtype, int]] = {
     1: (np.dtype("<f4"), 4),
     6: (np.dtype("<i4"), 5),
     7: (np.dtype("<i8"), 7),
@@ -369,9 +369,12 @@ def _attribute(wire: int, value):
 
 
 def _tensor(wire: int, value) -> tuple[str, np.ndarray | _Elsewhere]:
-    readers = {1: _integers, 2: _integer, 8: _name, 9: _bytes, 13: _property, 14: _integer}
-    of_type = {4: _floats, 5: _integers, 7: _integers, 10: lambda w, v: _floats(w, v, "<f8")}
-    fields = _message(wire, value, readers | of_type)
+    readers: dict[int, Callable] = {
+        1: _integers, 2: _integer, 8: _name, 9: _bytes, 13: _property, 14: _integer
+    }  # fmt: skip
+    # Numbers, by their type.
+    readers |= {4: _floats, 5: _integers, 7: _integers, 10: lambda w, v: _floats(w, v, "<f8")}
+    fields = _message(wire, value, readers)
     name, kind, raw = _last(fields[8], ""), _last(fields[2], 0), _last(fields[9], None)
     sides = [*chain(*fields[1])]
     if kind not in _TYPES:

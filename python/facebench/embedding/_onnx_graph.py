@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
 from facebench.core import Error
+from facebench.embedding._onnx_file import OnnxNode
 
 # Numbers of a layer's result, and of all constants that nodes compute: a small file can join a
 # value with itself until no memory holds it. Of all tensors: those made of one number count, too.
@@ -61,6 +63,8 @@ class GrowingGraph:
     """The graph's nodes and tensors, of the file's nodes one after the other. A method `_Name` of a
     derived class is ONNX's operation: its inputs are its arguments, its results are returned."""
 
+    node: OnnxNode  # of the file, in work
+
     def __init__(self, path, shape, input_type=1):
         self.path = path
         self.input_type = input_type  # TensorProto.DataType
@@ -71,7 +75,6 @@ class GrowingGraph:
         self.names: set[str] = set()
         self.numbers = self.weights = 0  # of computed constants, and of tensors, so far
         self.values = self.work = 0  # numbers of layers, and multiply-adds, of an image, so far
-        self.node = None  # of the file, in work
 
     def run(self, node, values) -> list:
         """The results of the file's node, whose inputs are among the named ``values``."""
@@ -92,7 +95,7 @@ class GrowingGraph:
             self.refuse(f"its inputs or attributes are not those of the operation ({e})")
         return result if isinstance(result, list) else [result]
 
-    def refuse(self, why):
+    def refuse(self, why: str) -> NoReturn:
         name, op = short(self.node.name, 40), short(self.node.op, 30)
         raise Error(
             f"{self.path}: the node '{name}' is a {op}, which cannot be "

@@ -79,7 +79,7 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
         isinstance(last, Length) or (type(last) is Layer and math.prod(last.shape) == 1)
     ):
         raise Error(one_number(path, output, file.outputs, ", ".join))
-    if type(last) not in (Layer, Unit):
+    if not isinstance(last, Layer) or type(last) not in (Layer, Unit):
         raise Error(f"{path}: its output '{output}' is nothing that was computed")
     graph = {"nodes": operations.nodes, "taps": {"embedding": last.index}}
     try:

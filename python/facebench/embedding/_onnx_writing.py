@@ -3,7 +3,7 @@
 import numpy as np
 
 # TensorProto.DataType
-TYPES = {
+TYPES: dict[np.dtype, int] = {
     np.dtype("<f4"): 1,
     np.dtype("<i4"): 6,
     np.dtype("<i8"): 7,

@@ -50,6 +50,7 @@ class Steps:
         height, width = pixels.shape[:2]
         if self.detector is None:
             size = crops.resolve_crop(self.crop)
+            assert size.width is not None and size.height is not None  # resolved
             return images.resize(pixels, size.width, size.height), ""
         faces = detection.detect(pixels, self.detector)
         chosen = detection.select_face(faces, width, height, self.selection)
@@ -76,7 +77,8 @@ def embed_folder(
             f"{len(files)} photographs are embedded",
             stacklevel=3,
         )
-    names, status, rows, asked, manifest = [f.name for f in files], [], [], [], {}
+    names, status, rows, manifest = [f.name for f in files], [], [], {}
+    asked: list[int] = []
     with stage(progress, "embed", len(names), "images") as moved:
         for begin in range(0, len(names), CHUNK):
             cut = []

@@ -66,10 +66,12 @@ def normalisation(passed, read, norms=(), where="graph") -> GraphPixels | None:
     with np.errstate(all="ignore"):
         for value in [*reversed(passed), *norms]:
             if (found := _of_bytes(_Value(value))) is not None:
-                return GraphPixels(*found, False, where)
+                mean, std = found
+                return GraphPixels(mean, std, False, where)
         for value in read:
             if (found := _of_unit(_Value(value))) is not None:
-                return GraphPixels(*found, True, where)
+                mean, std = found
+                return GraphPixels(mean, std, True, where)
     return None
 
 

@@ -343,7 +343,8 @@ def _advice(table, name, found):
 
 def _items(headers, places):
     """The headers; runs that are numbered, or stand side by side, as "e0..e15"."""
-    runs = []  # [places, whether they are numbered in turn, whether they stand side by side]
+    # Places, whether they are numbered in turn, whether they stand side by side.
+    runs: list[tuple[list[int], bool, bool]] = []
     for at in places:
         if runs:
             run, counted, beside = runs[-1]
@@ -351,10 +352,10 @@ def _items(headers, places):
             # What looks numbered is read by its numbers.
             beside = beside and at == run[-1] + 1 and not _of_family(headers[run[0]], headers[at])
             if counted or beside:
-                runs[-1] = [[*run, at], counted, beside]
+                runs[-1] = [*run, at], counted, beside
                 continue
-        runs.append([[at], True, True])
-    items = []
+        runs.append(([at], True, True))
+    items: list[str] = []
     for run, counted, _ in runs:
         short = len(run) < (2 if counted else 4)
         names = [headers[at] for at in run]
@@ -363,10 +364,12 @@ def _items(headers, places):
 
 
 def _of_family(one, other):
-    found = NUMBERED.fullmatch(one), NUMBERED.fullmatch(other)
-    return all(found) and found[0][1] == found[1][1]
+    first, second = NUMBERED.fullmatch(one), NUMBERED.fullmatch(other)
+    return first is not None and second is not None and first[1] == second[1]
 
 
 def _follows(one, other):
     before, after = NUMBERED.fullmatch(one), NUMBERED.fullmatch(other)
-    return _of_family(one, other) and int(after[2]) == int(before[2]) + 1
+    if before is None or after is None or before[1] != after[1]:
+        return False
+    return int(after[2]) == int(before[2]) + 1

@@ -117,11 +117,11 @@ class NetworkModule(torch.nn.Module):
 
     def _owner(self, name: str) -> tuple[torch.nn.Module, str]:
         *path, last = name.split(".")
-        owner = self
+        owner: torch.nn.Module = self
         for part in path:
             if part not in owner._modules:
                 owner.add_module(part, torch.nn.Module())
-            owner = owner._modules[part]
+            owner = owner.get_submodule(part)
         return owner, last
 
     @property

@@ -29,13 +29,16 @@ class _Writer:
 
     def __init__(self, network):
         self._state = network.state_dict()
-        self.nodes, self.tensors, self.values, self.shapes = [], [], [], []
+        self.nodes: list[onnx.NodeProto] = []
+        self.tensors: list[onnx.TensorProto] = []
+        self.values: list[str] = []
+        self.shapes: list[list[int]] = []
 
     def add(self, node: dict) -> None:
         inputs = [self.values[i] for i in node["inputs"]]
         self._name = node["name"]
         self._in_shapes = [self.shapes[i] for i in node["inputs"]]
-        self._in_shape = self._in_shapes[0] if inputs else None
+        self._in_shape = self._in_shapes[0] if inputs else []
         self.shapes.append(node["shape"])
         if node["op"] in _ALIKE:
             op, attributes = _ALIKE[node["op"]]
@@ -56,6 +59,9 @@ class _Writer:
 
     def _constant(self, suffix: str, numbers) -> str:
         return self._store(f"{self._name}.{suffix}", numbers)
+
+    def _whole(self, suffix: str, *numbers: int) -> str:
+        return self._constant(suffix, np.array(numbers, np.int64))
 
     def _emit(self, op: str, inputs, outputs: int = 1, **attributes):
         names = [f"{self._name}:{len(self.nodes)}" + (f".{k}" if k else "") for k in range(outputs)]
@@ -172,7 +178,7 @@ class _Writer:
 
     def _reshaped(self, value, suffix, *shape):
         """``shape`` is behind the batch."""
-        return self._emit("Reshape", [value, self._constant(suffix, np.int64([0, *shape]))])
+        return self._emit("Reshape", [value, self._whole(suffix, 0, *shape)])
 
     def _tokens(self, inputs, tensors, o):
         flat = self._reshaped(*inputs, "shape", self._in_shape[0], -1)
@@ -198,7 +204,7 @@ class _Writer:
         queries = self._emit("Mul", [queries, factor])
         weights = self._emit("Softmax", [self._emit("MatMul", [queries, keys])], axis=-1)
         sums = self._emit("MatMul", [weights, values])
-        first = self._emit("Squeeze", [sums, self._constant("first", np.int64([0]))])
+        first = self._emit("Squeeze", [sums, self._whole("first", 0)])
         together = self._emit("Transpose", [first], perm=[0, 2, 1, 3])
         return self._reshaped(together, "together", tokens, width)
 
@@ -214,7 +220,7 @@ class _Writer:
         weights.append(self._store(tensors[2], bias[None]))
         steps_first = self._emit("Transpose", inputs, perm=[1, 0, 2])
         states = self._emit("LSTM", [steps_first, *weights], hidden_size=out)
-        one_way = self._emit("Squeeze", [states, self._constant("direction", np.int64([1]))])
+        one_way = self._emit("Squeeze", [states, self._whole("direction", 1)])
         return self._emit("Transpose", [one_way], perm=[1, 0, 2])
 
 
@@ -287,7 +293,7 @@ def build_module(module, shape, metadata: dict):
             torch.onnx.export(
                 whole,
                 (images,),
-                written,
+                written,  # type: ignore[arg-type]  # torch takes a stream, its types do not
                 dynamo=False,
                 opset_version=OPSET,
                 input_names=["images"],

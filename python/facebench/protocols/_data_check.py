@@ -17,6 +17,19 @@ class DataCheck:
     ``blemishes``: what is odd in the lists, one dict a kind.
     """
 
+    protocol: str
+    complete: bool
+    lists: str
+    images: str | None
+    no_images: str
+    listed: int
+    missing: int
+    first_missing: list[str]
+    tracks: dict[str, dict[str, dict]]
+    differences: list[str]
+    notes: list[str]
+    blemishes: list[dict]
+
     def __init__(self, fields, sentences):
         self._fields, self._sentences = fields, sentences
         self.__dict__.update(fields)

@@ -77,7 +77,7 @@ def read_scores(path, trials, columns=None):
         if score is None or len(header) > 1:
             _refuse_unread(path, header, score, next(table, (0, []))[1])
         return _eval.read_scores_csv(path, trials), ""
-    scores = {}
+    scores: dict[tuple[str, str], tuple[float, int]] = {}
     for line, row in table:
         try:
             pair = _eval.compared_name(row[first]), _eval.compared_name(row[second])
@@ -123,7 +123,8 @@ def _places(path, header, columns):
 
 
 def _in_order(path, scores_of_pairs, trials):
-    scores, missing = [], {}
+    scores: list[float] = []
+    missing: dict[tuple[str, str], None] = {}
     for _, a, b in listed(trials, str(path)):
         one, other = _eval.compared_name(a), _eval.compared_name(b)
         value = scores_of_pairs.get((one, other)) or scores_of_pairs.get((other, one))

@@ -161,7 +161,8 @@ class TrackResult(_eval.TrackResult, NamedValues):
 
         Every comparison is in it, failed ones with the lowest score.
         """
-        return _eval.roc_points(*self.labelled_scores(), count)
+        scores, labels = self.labelled_scores()
+        return _eval.roc_points(scores, labels, count)
 
     def roc_band(self):
         """``(far, low, high)``: intervals of the TAR at eight FARs a decade, down to that of one
@@ -235,7 +236,7 @@ class Result(NamedValues):
         return self._raw, self._root, self._threads
 
     def __setstate__(self, state):
-        self.__init__(*state)
+        Result.__init__(self, *state)
 
     def to_rows(self):
         """A dict for each number: protocol, track, metric, value, low, high, level, method.

@@ -55,7 +55,9 @@ def files_of(
     how |= {"protocol": protocol, "limit": limit, "options": options}
     how["allow_missing"] = allow_missing
     left_out = [out, f"{out}.shards"]
-    contents = {n: state_of(how[n], left_out) for n in ("root", "lists", "exclude") if n in how}
+    contents: dict[str, str] = {
+        n: state_of(how[n], left_out) for n in ("root", "lists", "exclude") if n in how
+    }
     contents |= {"embeddings": _eval.sha256_file(file)}
     if isinstance(protocol, str | os.PathLike) and os.path.isfile(protocol):
         contents["protocol"] = _eval.sha256_file(protocol)

@@ -8,6 +8,7 @@ import base64
 import functools
 import mimetypes
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -175,7 +176,11 @@ def _parts(text):
 
 
 def _markdown_words(text):
-    marks = {Strong: ("**", escape_markdown), Code: ("`", on_one_line), str: ("", escape_markdown)}
+    marks: dict[type, tuple[str, Callable[[str], str]]] = {
+        Strong: ("**", escape_markdown),
+        Code: ("`", on_one_line),
+        str: ("", escape_markdown),
+    }
     out = ""
     for part in _parts(text):
         mark, escape = marks[type(part)]
@@ -189,7 +194,7 @@ def _markdown_words(text):
 def _html_words(text):
     from markupsafe import Markup, escape
 
-    tags = {Strong: "<strong>{}</strong>", Code: "<code>{}</code>", str: "{}"}
+    tags: dict[type, str] = {Strong: "<strong>{}</strong>", Code: "<code>{}</code>", str: "{}"}
     shown = [
         Markup("<br>") if part == "\n" else Markup(tags[type(part)]).format(escape(part))
         for part in _parts(text)
@@ -206,10 +211,12 @@ def _templates():
         text = files("facebench").joinpath("templates", name).read_text(encoding="utf-8")
         return re.sub("^@ (.*)$", r"{% \1 %}", text, flags=re.MULTILINE)
 
-    shared = {"loader": FunctionLoader(load), "trim_blocks": True, "lstrip_blocks": True}
-    html = Environment(autoescape=True, **shared)
+    environment = functools.partial(
+        Environment, loader=FunctionLoader(load), trim_blocks=True, lstrip_blocks=True
+    )
+    html = environment(autoescape=True)
     html.filters["words"] = _html_words
-    texts = Environment(keep_trailing_newline=True, undefined=StrictUndefined, **shared)
+    texts = environment(keep_trailing_newline=True, undefined=StrictUndefined)
     texts.filters |= {"md": escape_markdown, "tex": escape_latex, "words": _markdown_words}
     return html, texts
 

@@ -52,7 +52,8 @@ def _wanted(cells, metrics):
 
 
 def _columns(folders, titles, metrics):
-    columns, known = {}, set()
+    columns: dict[tuple, _Column] = {}
+    known = set()
     for folder, system in zip(folders, titles, strict=True):
         data = read_run(folder)
         protocol = data["content"]["protocol"]

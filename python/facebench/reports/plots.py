@@ -28,7 +28,7 @@ def _chart(name, title, x, y, curves, kind="step", bands=()):
         )
         chart.area(number, [*there, *reversed(back)])
     for _, number, xs, ys in curves:
-        points = []
+        points: list[tuple[float, float]] = []
         for place in ((chart.x(a), chart.y(b)) for a, b in zip(xs, ys, strict=True)):
             if points and kind != "line" and place[0] != points[-1][0]:
                 points.append((place[0], points[-1][1]))
@@ -102,7 +102,7 @@ def discard_svg(curves, start, limit, what):
     2
     """
     lines = [*curves, ("at random", [0, limit], [start, start])]
-    shown = [
+    shown: list[tuple[str, int, list[float], list[float]]] = [
         (title, i, [*(s for s in shares if s <= limit), limit], [])
         for i, (title, shares, _) in enumerate(lines)
     ]
@@ -209,7 +209,7 @@ def histogram_svg(edges, genuine, impostor):
     2
     """
     edges = _floats(edges)
-    curves = []
+    curves: list[tuple[str, int, list[float], list[float]]] = []
     for title, counts in (("genuine", genuine), ("impostor", impostor)):
         total = sum(counts)
         shares = [float(c) / total if total else 0.0 for c in counts]

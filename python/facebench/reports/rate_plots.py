@@ -175,8 +175,8 @@ def fnmr_fmr_svg(values):
     >>> fnmr_fmr_svg([("a", 0.01, 0.1), ("b", 0.02, 0.2)]).count("circle")
     2
     """
-    axes = (log_rates([v[k] for v in values]) for k in (1, 2))
-    chart = Chart("fnmrfmr", "FNMR against FMR of each group", *axes, "FMR", "FNMR")
+    across, up = (log_rates([v[k] for v in values]) for k in (1, 2))
+    chart = Chart("fnmrfmr", "FNMR against FMR of each group", across, up, "FMR", "FNMR")
     for i, (name, fmr, fnmr) in enumerate(values):
         x, y = chart.x(fmr), chart.y(fnmr)
         chart.dot(i, x, y)

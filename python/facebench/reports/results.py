@@ -103,7 +103,7 @@ def verify_pages(folder):
         pages, why = _pages(folder), ""
     except Exception as error:  # whatever the writing of a page meets in files that were altered
         run, pages, why = {}, dict.fromkeys(("report.md", "report.html")), f"{error}"
-    checks = []
+    checks: list[tuple[str, bool | None, str]] = []
     for name, rendered in pages.items():
         path = Path(folder) / name
         if not os.path.lexists(path):
@@ -157,7 +157,8 @@ def runs_section(title, runs, titles=None, notes=()):
 
 
 def _section(title, loaded, notes=()):
-    protocols, versions = {}, {}
+    protocols: dict[tuple[str, str], list[_Run]] = {}
+    versions: dict[str, set[str]] = {}
     for run in loaded:
         protocols.setdefault((run.protocol, run.version), []).append(run)
         versions.setdefault(run.protocol, set()).add(run.version)
@@ -180,7 +181,8 @@ def _section(title, loaded, notes=()):
 
 def _summary(loaded, protocols):
     """Systems by protocols: of each the number that stands for its protocol."""
-    columns, cells = [""], {run.title: [] for run in loaded}
+    columns = [""]
+    cells: dict[str, list] = {run.title: [] for run in loaded}
     for runs in protocols:
         track, metric, _ = headline(runs[0].metrics)
         name = runs[0].content["protocol"]["title"]
@@ -225,7 +227,8 @@ def _table(runs):
 
 def _of_track(table, track):
     """The rows of single numbers, and those of each matrix, of a track."""
-    numbers, matrices = [], {}
+    numbers: list[dict] = []
+    matrices: dict[str, list[dict]] = {}
     for row in table["rows"]:
         if row["track"] != track:
             continue
@@ -509,7 +512,7 @@ def _box(runs):
     every = {run.title for run in runs}
     items = []
     for kind, key in (("Warning", "warnings"), ("Note", "notes")):
-        titles = {}
+        titles: dict[str, dict[str, None]] = {}
         for run in runs:
             for sentence in run.content.get(key, []):
                 titles.setdefault(sentence, {})[run.title] = None

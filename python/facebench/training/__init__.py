@@ -384,13 +384,13 @@ def _warn(note):
 
 
 def _run(recipe, data, chosen, preparation, rest):
-    exclude, label, split = chosen
+    exclude, *place = chosen
     if not isinstance(data, tuple):
         path = data if isinstance(data, (str, os.PathLike)) else data.path
-        return full.train_pack(recipe, path, exclude, *rest, label=label, split=split)
+        return full.train_pack(recipe, path, exclude, *rest, *place)
     if exclude is not None:
         raise ValueError("exclude: goes with a pack; in a pair, labels below zero leave out")
-    if label or split:
+    if any(place):
         raise ValueError("label and split: go with an archive; a pair has its labels")
     images, labels = data
     return full.train_arrays(

@@ -84,7 +84,7 @@ class OwnNetwork:
     def to(self, device, float64, channels_last):
         self._module.to(device, torch.float64 if float64 else torch.float32)
         if channels_last:
-            self._module.to(memory_format=torch.channels_last)
+            self._module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in torch's types
 
     def parameters(self):
         """(name, tensor, kind) of those that have gradients."""

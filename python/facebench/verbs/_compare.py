@@ -67,7 +67,7 @@ class Comparison:
 def _thresholds(run):
     """Every TAR at a FAR of a run folder that has a threshold, each threshold once."""
     metrics = read_json(Path(run) / "metrics.json")
-    thresholds = {}
+    thresholds: dict[tuple[str, float, float], dict] = {}
     for track, values in metrics["tracks"].items():
         for name, cell in values["metrics"].items():
             far, threshold = cell.get("far_achieved"), cell.get("threshold")

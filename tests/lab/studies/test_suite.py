@@ -389,6 +389,16 @@ def test_sets_are_named_by_their_protocols(tmp_path):
         facebench.suite(models=["a.onnx"], sets=["lfw"], out=tmp_path / "no")
 
 
+def test_a_set_without_a_place_is_a_failed_cell(models, tmp_path):
+    path = tmp_path / "suite.toml"
+    model = f'[[models]]\nmodel = "{models}/net1.safetensors"\n'
+    path.write_text(f'{model}[[sets]]\nprotocol = "lfw"\n')
+    facebench.suite(path, out=tmp_path / "out", cost=False)
+    made = json.loads((tmp_path / "out" / "study.json").read_text())["content"]
+    cell = made["tables"][0]["rows"][0]["cells"][0]
+    assert cell["why"] == "failed: neither a root nor a folder of lists is given"
+
+
 def test_the_command_line(faces, models, tmp_path):
     package = str(Path(facebench.__file__).parent.parent)
     command = [sys.executable, "-m", "facebench", "suite", "--no-cost", "--out", "out"]

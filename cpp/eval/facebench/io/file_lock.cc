@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "facebench/core/error.h"
+#include "facebench/io/internal/temporary.h"
 #include "facebench/io/machine_error.h"
 
 namespace facebench {

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import facebench
 from facebench.cli import common
@@ -32,6 +33,7 @@ def embed(
     common.parse_request(options)
     common.add_settings(options, setting)
     common.say_cost(options["precision"], options["device"])
+    how: dict[str, Any]
     if workers:
         source, how = model, {"workers": common.executor(workers), "shards": shards}
     else:

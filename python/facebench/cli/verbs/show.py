@@ -6,9 +6,10 @@ from facebench.cli.options import argument, option
 from facebench.cli.verb import Answer, verb
 from facebench.cli.verbs.listing import KINDS
 from facebench.core._arguments import did_you_mean
+from facebench.core._options import OptionsClass
 
 
-def _options(kind: type) -> list[dict]:
+def _options(kind: type[OptionsClass]) -> list[dict]:
     """The options that a thing takes, as its options class describes them."""
     keys = ("name", "type", "default", "doc")
     return [{key: field[key] for key in keys} for field in kind.fields()]

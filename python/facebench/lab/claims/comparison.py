@@ -82,7 +82,7 @@ def _number(value):
 
 def _missing(values):
     """How many values of each table the runs do not measure, and which protocols measure them."""
-    tables = {}
+    tables: dict[str, dict] = {}
     for value in values:
         table = tables.setdefault(
             value["table"],

@@ -57,7 +57,7 @@ def _file_of(name_or_path):
     if text.endswith(".toml"):
         return text
     if text in rule_sets():
-        return os.fspath(files("facebench").joinpath(f"rules/{text}.toml"))
+        return str(files("facebench").joinpath(f"rules/{text}.toml"))
     near = closest_name(text, rule_sets())
     hint = f"did you mean '{near}'?" if near else f"there are {', '.join(rule_sets())}"
     raise ValueError(f"'{brief(text)}' is neither a set of rules nor a .toml file; {hint}")

@@ -231,7 +231,8 @@ class Development:
 
     def crops_of_others(self) -> list[str]:
         """Which crops need points that this detector does not find, and which detector does."""
-        crops, left_out = self.crops(), {}
+        crops = self.crops()
+        left_out: dict[str, list[str]] = {}
         for crop in () if self.cropped_already else (c for c in CROPS if c not in crops):
             finders = [name for name in detection.list_detectors() if _finds(name, crop)]
             left_out.setdefault(finders[0], []).append(crop)
@@ -254,7 +255,7 @@ class Development:
     def _crops(self, crop, size):
         """(pixels, whether there is a crop) of every image."""
         if (crop, size) not in self._packs:
-            preparation = {"crop_size": [size[1], size[0]]}
+            preparation: dict = {"crop_size": [size[1], size[0]]}
             if crop == WHOLE:
                 preparation |= {"detector": "none"}
             else:

@@ -38,11 +38,12 @@ class EngineEntry:
     fits: bool = False  # whether it trains recipes (facebench.studies.fit)
 
 
-_TORCH = {"needs": ("torch",), "file_needs": ("torchvision",)}
 _ALL = (
     EngineEntry("facebench", "this library: LibTorch from C++", "facebench_engine", ("torch",)),
-    EngineEntry("pytorch", "PyTorch, eager", "pytorch_engine", **_TORCH, fits=True),
-    EngineEntry("pytorch-compiled", "PyTorch, torch.compile", "pytorch_engine", **_TORCH),
+    EngineEntry("pytorch", "PyTorch, eager", "pytorch_engine", ("torch",),
+                file_needs=("torchvision",), fits=True),
+    EngineEntry("pytorch-compiled", "PyTorch, torch.compile", "pytorch_engine", ("torch",),
+                file_needs=("torchvision",)),
     EngineEntry("keras-tensorflow", "Keras 3 in TensorFlow", "keras_engine",
                 ("keras", "tensorflow"), fits=True),
     EngineEntry("keras-tensorflow-tape", "the same by a loop over tf.GradientTape", "keras_engine",

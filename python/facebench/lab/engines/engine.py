@@ -55,6 +55,10 @@ class Engine(ABC):
     def __init__(self, spec: dict, weights: dict[str, np.ndarray]):
         self.spec = spec
 
+    def export(self, path: str) -> None:
+        """Writes its weights, with which the others begin: only this library's engine does."""
+        raise ValueError("this engine does not write its weights")
+
     @abstractmethod
     def infer(self, images: np.ndarray) -> np.ndarray:
         """Embeddings (N, D) of images (N, 3, H, W) float32, in evaluation mode; of words (N, T),
@@ -135,7 +139,8 @@ def noise(spec: dict, count: int | None = None) -> tuple[np.ndarray, np.ndarray]
     random, graph = np.random.default_rng(spec["seed"]), spec["graph"]
     shape = (count or spec["batch"], *graph["input"])
     if graph["vocabulary"]:
-        return tuple(random.integers(0, graph["vocabulary"], shape) for _ in range(2))
+        words, labels = (random.integers(0, graph["vocabulary"], shape) for _ in range(2))
+        return words, labels
     images = random.random(shape, np.float32) * 2 - 1
     return images, random.integers(0, spec["classes"], shape[0])
 

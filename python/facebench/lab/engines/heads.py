@@ -4,11 +4,12 @@ The formulas are those of this library's losses (docs/networks.md), their option
 """
 
 import math
+from typing import Any
 
 LOSSES = ("softmax", "center", "sphereface", "cosface", "arcface")
 
 
-def loss_of(ops, loss: dict, features, hot, head: dict, step) -> tuple[object, dict]:
+def loss_of(ops, loss: dict, features, hot, head: dict, step) -> tuple[Any, dict]:
     """The loss of each image, (N), and the new values of ``head`` that no optimizer changes.
 
     ``loss``: its name and options; ``features`` (N, D); ``hot`` (N, C) one where the class is;

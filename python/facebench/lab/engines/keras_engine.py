@@ -1,6 +1,7 @@
 """Keras 3, in TensorFlow or JAX: the graph as a functional model, laid out NHWC."""
 
 import os
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from facebench.lab.engines.engine import SteppedEngine, needed_nodes, noise
 from facebench.lab.engines.keras_files import batches_of_files
 from facebench.lab.engines.libraries import loaded_libraries, torch_libraries
 
-_keras = None
+_keras: Any = None
 _by_tape = False
 
 

@@ -1,6 +1,7 @@
 """A recipe trained by Keras 3, in TensorFlow or JAX."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from facebench.lab.engines import keras_engine
 from facebench.lab.engines.heads import loss_of
 
 
-def _head(keras, spec, weights):
+def _head(keras: Any, spec, weights):
     """The layer of the loss: features and classes in, the loss of each image out."""
     ops, loss = keras.ops, spec["loss"]
 
@@ -40,7 +41,7 @@ def _head(keras, spec, weights):
     return Head()
 
 
-def _optimizer(keras, spec, names):
+def _optimizer(keras: Any, spec, names):
     """The recipe's SGD, with either rule of momentum, or its Adam (docs/training.md): a decay and a
     factor of the rate for each parameter."""
     ops, caffe = keras.ops, spec["momentum_rule"] == "caffe"

@@ -11,6 +11,8 @@ from facebench.lab.engines.engine import SteppedEngine, needed_nodes, noise
 from facebench.lab.engines.libraries import torch_libraries
 from facebench.lab.engines.torch_files import batches_of_files
 
+_compiled = False  # whether what is timed is compiled; `load` says
+
 
 def load(name: str, threads: int) -> dict:
     global _compiled
@@ -67,17 +69,22 @@ class DropPath(nn.Module):
 class Lstm(nn.LSTM):
     """With one bias: torch's second is zero and stays so."""
 
+    bias_hh_l0: nn.Parameter
+
     def __init__(self, width, out):
         super().__init__(width, out, batch_first=True)
         nn.init.zeros_(self.bias_hh_l0)
         self.bias_hh_l0.requires_grad_(False)
 
     def forward(self, x):
-        return super().forward(x)[0]
+        return super().forward(x)[0]  # type: ignore[has-type]  # torch decorates its overloads
 
 
 class BatchNorm(nn.Module):
     """Any of the two learned vectors may be left out."""
+
+    running_mean: torch.Tensor
+    running_var: torch.Tensor
 
     def __init__(self, channels, o):
         super().__init__()
@@ -216,6 +223,8 @@ class Engine(SteppedEngine):
     """Eager, or one compiled function for the forward pass and its gradient."""
 
     loader = staticmethod(batches_of_files)
+    _module: nn.Module
+    _head: nn.Module  # where it trains
 
     def __init__(self, spec, weights):
         super().__init__(spec, weights)
@@ -228,15 +237,14 @@ class Engine(SteppedEngine):
         self._mixed = spec["precision"] == "bfloat16"
         if self._mixed and not self._training:
             module = module.to(torch.bfloat16)
-        self._module = module.to(memory_format=self._format)
+        self._module = module.to(memory_format=self._format)  # type: ignore[call-overload]  # not in torch's types
         self._module.train(self._training)
-        self._head = None
         if self._training:
             weight = torch.from_numpy(np.array(weights["head.weight"]))
-            self._head = nn.Linear(weight.shape[1], weight.shape[0])
-            self._head.weight.data.copy_(weight)
-            self._head.bias.data.copy_(torch.from_numpy(np.array(weights["head.bias"])))
-            self._head.to(self._device)
+            head = nn.Linear(weight.shape[1], weight.shape[0])
+            head.weight.data.copy_(weight)
+            head.bias.data.copy_(torch.from_numpy(np.array(weights["head.bias"])))
+            self._head = head.to(self._device)
             self._optimizer = torch.optim.SGD(
                 [p for m in (self._module, self._head) for p in m.parameters() if p.requires_grad],
                 spec["lr"],
@@ -302,22 +310,22 @@ class Engine(SteppedEngine):
         return loss
 
     def losses(self, images, labels, steps):
-        batch = self._tensors(images, labels)
-        return [self._train(*batch, _nothing).item() for _ in range(steps)]
+        pixels, classes = self._tensors(images, labels)
+        return [self._train(pixels, classes, _nothing).item() for _ in range(steps)]
 
     def step(self, mark):
         # On a GPU the parts overlap: only the whole iteration is timed.
         if self._device.type != "cpu":
             mark = _nothing
-        batch = self._batch
+        images, labels = self._batch
         if self._files:
-            batch = self._moved(*next(self._files))
+            images, labels = self._moved(*next(self._files))
             mark("data")
         if self._training:
-            self._train(*batch, mark)
+            self._train(images, labels, mark)
         else:
             with torch.inference_mode():
-                self._embed(batch[0])
+                self._embed(images)
             mark("forward")
         self._wait()
 

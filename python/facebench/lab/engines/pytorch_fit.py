@@ -54,7 +54,9 @@ class Fit:
         own_parts, self._loss = spec["own"], spec["loss"]
         self._device = torch.device(spec["device"])
         self._module = GraphModule(spec["graph"], None if "initializer" in own_parts else weights)
-        self._module.to(self._device, memory_format=torch.channels_last).train()
+        self._module.to(self._device)
+        self._module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # not in torch's types
+        self._module.train()
         self._head = {
             name.removeprefix("head."): torch.from_numpy(value.copy())
             for name, value in weights.items()
@@ -67,7 +69,8 @@ class Fit:
                    for n in ("weight", "bias") if n in self._head}  # fmt: skip
         learned |= {n: p for n, p in self._module.tensors().items() if p.requires_grad}
         self._learned, self._steps = list(learned.values()), 0
-        self._own = self._of_recipe = None
+        self._own: torch.optim.Optimizer | None = None
+        self._of_recipe: RecipeOptimizer | None = None
         if "optimizer" not in own_parts:
             self._of_recipe = RecipeOptimizer(learned, spec)
         elif spec["optimizer"] == "adam":
@@ -83,7 +86,8 @@ class Fit:
         """As nn.Linear for the classifier; weights that are compared by their cosine as users of
         PyTorch have them, xavier_uniform_."""
         if "bias" in self._head:
-            layer = nn.Linear(*reversed(self._head["weight"].shape))
+            classes, features = self._head["weight"].shape
+            layer = nn.Linear(features, classes)
             self._head |= {n: p.data for n, p in layer.named_parameters()}
         else:
             nn.init.xavier_uniform_(self._head["weight"])
@@ -102,9 +106,9 @@ class Fit:
         for p in self._learned:
             p.grad = None
         loss.backward()
-        if self._own is None:
+        if self._of_recipe is not None:
             self._of_recipe.step(rate)
-        else:
+        elif self._own is not None:
             self._own.param_groups[0]["lr"] = rate
             self._own.step()
         for name, value in state.items():

@@ -17,6 +17,7 @@ import numpy as np
 
 from facebench.core._out_of_memory import is_out_of_memory
 from facebench.lab.engines import ENGINES
+from facebench.lab.engines.engine import Engine
 
 
 def limit_memory(beyond: int) -> None:
@@ -36,8 +37,10 @@ def use_processors(threads: int) -> None:
 class Server:
     """Carries out commands, one engine at a time."""
 
+    engine: Engine  # once it is prepared
+
     def __init__(self, name: str):
-        self.name, self.engine = name, None
+        self.name = name
 
     def load(self, threads: int) -> dict:
         """Import the framework; its versions."""

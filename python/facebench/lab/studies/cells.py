@@ -71,7 +71,7 @@ class _Collected:
                    "spec": number}  # fmt: skip
             return
         protocol = protocols.load_protocol(column["protocol"])
-        base = {"kind": "metric", "spec": number, "protocol": protocol.id,
+        base: dict = {"kind": "metric", "spec": number, "protocol": protocol.id,
                 "protocol_title": protocol.title, "version": protocol.version,
                 "name": column.get("name") or Path(column["protocol"]).stem,
                 "stands_for": column.get("stands_for", "")}  # fmt: skip
@@ -92,13 +92,13 @@ class _Collected:
         for track, metric in chosen:
             title = _eval.metric_title(metric) if metric else ""
             several = len({t for m in there for t in m["tracks"]}) > 1
-            names = [base["name"], track if several else "", title]
+            parts = [base["name"], track if several else "", title]
             yield base | {
                 "track": track,
                 "metric": metric,
                 "rate": bool(metric) and _eval.metric_is_rate(metric),
                 "metric_title": title,
-                "title": column.get("title") or ", ".join(n for n in names if n),
+                "title": column.get("title") or ", ".join(part for part in parts if part),
                 "id": column.get("id", ""),
             }
 
@@ -149,6 +149,7 @@ class _Collected:
             return {"why": why}
         values = [value for value, _ in found]
         timed = jobs[0].kind in ("classify", "step", "scale", "cost")
+        details: dict
         if not all(isinstance(v, (int, float)) for v in values):
             details = {"text": str(values[0]), "value": None}
         else:
@@ -240,8 +241,9 @@ class _Collected:
             text = stated.get(column["id"])
             unit = "%" if column["id"] == "accuracy" else ""
             return None if text is None else _as_printed(str(text), unit)
-        rows = [] if self.printed is None else self.printed.rows
-        texts = next((r["printed"] for r in rows if r["name"] == stated), [])
+        if self.printed is None:
+            return None
+        texts: list = next((r["printed"] for r in self.printed.rows if r["name"] == stated), [])
         for text, c in zip(texts, self.printed.columns if texts else [], strict=True):
             if c["id"] == column["id"] or (c["measures"] and _address(column) == c["measures"]):
                 return _as_printed(text, c["unit"]) | {"column": c["id"]} if text else None
@@ -464,7 +466,7 @@ def reasons(differences: list[dict]) -> str:
 
 def cell_jobs(plan) -> dict:
     """{(table, row, column): the jobs of a cell, one a seed, or what is missing}, by numbers."""
-    jobs_of = {}
+    jobs_of: dict[tuple[int, int, int], list | str] = {}
     for t, table in enumerate(plan.study.tables):
         for r, row in enumerate(table.rows):
             for c, column in enumerate(table.columns):

@@ -160,7 +160,7 @@ def _rehearsed_with(asked: list[dict], ran: list[dict]) -> list[str]:
 
 def _flat(row: dict, prefix: str = "") -> dict:
     """{"options.rounds": 5, ...} of a row."""
-    flat = {}
+    flat: dict = {}
     for key, value in row.items():
         inner = isinstance(value, dict)
         flat |= _flat(value, f"{prefix}{key}.") if inner else {prefix + key: value}

@@ -258,9 +258,9 @@ class _Here(Executor):
     def __init__(self, progress):
         self._progress = progress
 
-    def submit(self, function, /, *arguments):
+    def submit(self, function, /, *arguments, **named):
         future: Future = Future()
-        future.set_result(function(*arguments, self._progress))
+        future.set_result(function(*arguments, self._progress, **named))
         return future
 
 
@@ -268,21 +268,23 @@ class _Pool(Executor):
     """Processes that end with this one, however it ends; new ones where one has died."""
 
     def __init__(self, jobs: int):
-        self._jobs, self._pool = jobs, None
+        self._jobs = jobs
+        self._pool: ProcessPoolExecutor | None = None
         self._others = set(multiprocessing.active_children())
 
-    def submit(self, function, /, *arguments):
+    def submit(self, function, /, *arguments, **named):
         try:
-            return self._started().submit(function, *arguments)
+            return self._started().submit(function, *arguments, **named)
         except BrokenProcessPool:
             self._pool = None
-            return self._started().submit(function, *arguments)
+            return self._started().submit(function, *arguments, **named)
 
     def _started(self):
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            how = {"initializer": _end_with, "initargs": (os.getpid(),)}
-            self._pool = ProcessPoolExecutor(self._jobs, context, **how)
+            self._pool = ProcessPoolExecutor(
+                self._jobs, context, initializer=_end_with, initargs=(os.getpid(),)
+            )
         return self._pool
 
     def shutdown(self, wait=True, *, cancel_futures=False):

@@ -249,15 +249,17 @@ def _with_compared(table, heads, rows):
 
 def _blocks(table):
     """A matrix as its paper prints it: a line for each group of the first template."""
-    parts = []  # numbers of columns, or the blocks that they are entries of
+    parts: list[int | dict] = []  # numbers of columns, or the blocks that they are entries of
     for i, column in enumerate(table["columns"]):
         if "row" not in column:
             parts.append(i)
             continue
         key = column["name"], column["matrix"]
-        if not parts or not isinstance(parts[-1], dict) or parts[-1]["key"] != key:
-            parts.append({"key": key, "title": column["name"], "at": {}})
-        parts[-1]["at"][column["row"], column["column"]] = i
+        block = parts[-1] if parts else None
+        if not isinstance(block, dict) or block["key"] != key:
+            block = {"key": key, "title": column["name"], "at": {}}
+            parts.append(block)
+        block["at"][column["row"], column["column"]] = i
     heads, lines = [""], 1
     for part in parts:
         if isinstance(part, int):
@@ -370,10 +372,11 @@ def _differences(table):
     if not by_column:
         return [text("Without a value in every row, so no differences.")]
     names = list(by_column[0]["parts"])
-    rows, drawn = [], []
+    rows: list[list[str | Cell]] = []
+    drawn: list[tuple[str, str]] = []
     for one in by_column:
         column = table["columns"][one["column"]]
-        cells = [heading(column)]
+        cells: list[str | Cell] = [heading(column)]
         for part in one["parts"].values():
             span_of = part["interval"] and " – ".join(_signed(column, v) for v in part["interval"])
             clear = " *" if part["clear"] else ""

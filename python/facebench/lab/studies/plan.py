@@ -137,7 +137,9 @@ class Plan:
     def _overlap(self, table, row):
         size = _crop_size(_recipe(row, 0)[0]) if "recipe" in row else None
         training_set = self.train.get(row["training_set"], {})
-        tests, places, embeddings = [], {}, {}
+        tests: list[str] = []
+        places: dict = {}
+        embeddings: dict = {}
         asked = row.get("without_test_people", [])
         for protocol in _protocols(table) if asked is True else asked or []:
             try:
@@ -176,11 +178,10 @@ class Plan:
                 raise Missing("")
             request = {"content": row["run"]["sha256"]}
             return self._job("copy", row["name"], request, how={"run": row["run"]["folder"]})
-        data = (
-            column.get("data") or self.test.get(protocol) or self.test.get(self._served(protocol))
-        )
+        data = column.get("data") or self.test.get(protocol)
+        data = data or self.test.get(self._served(protocol)) or {}
         settings = dict(row.get("prepare", {})) if "model" in row else {}
-        changed = {k: v for k, v in (data or {}).items() if k not in ("root", "embeddings")}
+        changed = {k: v for k, v in data.items() if k not in ("root", "embeddings")}
         changed |= column.get("options", {})
         if "detector" in changed:
             for entry in ("detector", "detector_options", "selection"):

@@ -259,9 +259,11 @@ def _with_run(out, run, name):
         if described_column.get("protocol") != protocol:
             continue
         first = next((r for r in shown["rows"] if r["cells"][number].get("run")), None)
-        there = first and below(out, first["cells"][number]["run"], out / "study.json")
-        differences = first and analysis.why_not_comparable(there, run)
-        if not differences:
+        differences = []
+        if first:
+            there = below(out, first["cells"][number]["run"], out / "study.json")
+            differences = analysis.why_not_comparable(there, run)
+        if first is None or not differences:
             column = described_column["name"]
             break
         refused = refused or (
@@ -391,7 +393,7 @@ def factors_study(
 
 def _flat(recipe):
     """{"table.option": value} of all that decides the result."""
-    result = {}
+    result: dict = {}
     for table, content in recipe.to_dict().items():
         if isinstance(content, dict):
             result |= {f"{table}.{k}": v for k, v in content.items()}

@@ -111,7 +111,9 @@ def _batches_in(archive):
                     raise Error(f"{archive}: has more than {number} members. Is it CIFAR-10?")
                 if member.isfile() and not member.issparse():
                     name = member.name.rpartition("/")[2]
-                    files[name] = members.extractfile(member).read()
+                    inside = members.extractfile(member)
+                    assert inside is not None  # of a file
+                    files[name] = inside.read()
         return files
 
 
@@ -131,8 +133,8 @@ def read_cifar10(root) -> SmallImages:
         folder = folder / name if (folder / name).is_dir() else folder
         read = {p.name: read_bytes(p, _MOST) for p in folder.glob("*.bin")}
     batches = [_batch(folder, read, f"data_batch_{i}.bin") for i in range(1, 6)]
-    train = tuple(np.concatenate([b[k] for b in batches]) for k in (0, 1))
-    return SmallImages(str(root), train, _batch(folder, read, "test_batch.bin"))
+    images, labels = (np.concatenate([b[k] for b in batches]) for k in (0, 1))
+    return SmallImages(str(root), (images, labels), _batch(folder, read, "test_batch.bin"))
 
 
 def _batch(folder, files, name):

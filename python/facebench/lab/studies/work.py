@@ -49,7 +49,8 @@ def overlap(request, needs, out, how):
 
     from facebench import datasets
 
-    path, why, identifiers, compared = _pack_of(request, needs), {}, 0, False
+    path, identifiers, compared = _pack_of(request, needs), 0, False
+    why: dict[str, str] = {}
     for name in request["tests"]:
         place = _place(request, needs, name)
         if place.is_dir() and (place / "images").is_dir():
@@ -66,7 +67,7 @@ def overlap(request, needs, out, how):
         compared |= shared.compared_images
         why |= {e["person"]: f"{e['match']} ({e['why']})" for e in shared.entries}
         write_text(out / f"{name}.csv", shared.csv)
-    listed = {"people": [], "samples": []}
+    listed: dict[str, list[str]] = {"people": [], "samples": []}
     if request.get("exclude"):
         listed = datasets.read_exclusion(request["exclude"])
         why = dict.fromkeys(listed["people"], "the caller's list") | why
@@ -208,7 +209,7 @@ def picture(request, needs, out, how):
     height, width = photo.shape[:2]
     window = crops.crop_window(width, height, faces[0], request["crop"])
     face_crop, why = crops.crop_face(photo, faces[0], request["crop"])
-    if face_crop is None:
+    if face_crop is None or window is None:
         raise Error(f"{place}: {why}")
     drawn = {"found": detection.draw_faces(photo, faces[:1]), "crop": face_crop}
     drawn["enlarged"] = detection.draw_faces(photo, [detection.Face(window)])

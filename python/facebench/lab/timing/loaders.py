@@ -33,7 +33,10 @@ class _OpenCvFiles(Dataset):
         import cv2
 
         cv2.setNumThreads(0)
-        picture = cv2.cvtColor(cv2.imread(str(self.paths[index])), cv2.COLOR_BGR2RGB)
+        read = cv2.imread(str(self.paths[index]))
+        if read is None:
+            raise Error(f"{self.paths[index]}: OpenCV cannot read it")
+        picture = cv2.cvtColor(read, cv2.COLOR_BGR2RGB)
         pixels = (picture.transpose(2, 0, 1).astype(np.float32) - 127.5) / 128
         return torch.from_numpy(pixels), self.labels[index]
 
@@ -125,7 +128,7 @@ def data_loader_work(name, paths, batch, threads):
         batch_size=batch,
         sampler=RandomSampler(pictures, replacement=True, num_samples=1 << 40),
         num_workers=workers,
-        **({"prefetch_factor": _AHEAD} if workers else {}),
+        prefetch_factor=_AHEAD if workers else None,
     )
     batches = iter(loader)
 

@@ -21,7 +21,8 @@ def steps(job, group, device):
     if job["engine"] == "pytorch":
         bench = in_pytorch(job, bench, group, device)
     warm = bench.run(job["skip"])["iteration"] if job["skip"] else []
-    rounds, phases = [], {}
+    rounds: list[list[float]] = []
+    phases: dict[str, list[float]] = {}
     for _ in range(job["rounds"]):
         times = bench.run(job["iterations"])
         rounds.append(times["iteration"])

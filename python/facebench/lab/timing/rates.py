@@ -2,6 +2,8 @@
 
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -66,14 +68,14 @@ def _race(files, folder, size, batch, timed):
 
     forms = loaders.prepare(files, folder, size, most=2000)
     paths = [s.path for s in datasets.read_image_folder(forms["folder"]).samples]
-    work = {"decode": lambda t: _decode_work(paths, t)}
+    work = {"decode": partial(_decode_work, paths)}
     for form, path in forms.items():
         source = "pack" if form == "pack" else "files"
-        work[form] = lambda t, s=source, p=path: _input_work(s, p, batch, size, size, t)
+        work[form] = partial(_input_work, source, path, batch, size, size)
     for name in loaders.OTHERS:
-        work[name] = lambda t, n=name: loaders.data_loader_work(n, paths, batch, t)
+        work[name] = partial(loaders.data_loader_work, name, paths, batch)
     if loaders.dali_is_there():
-        work[loaders.DALI] = lambda t: loaders.dali_work(paths, batch, t)
+        work[loaders.DALI] = partial(loaders.dali_work, paths, batch)
     options = {"size": size, "batch": batch, "files": len(paths), "race": True}
     options["largest_difference"] = loaders.check_equal(forms)
     return _rates("load", "images", ["work"], work, options, *timed)
@@ -114,8 +116,9 @@ def bench_detect(
     for name in detectors:
         detector = detection.make_detector(name)
         for size in sizes:
-            pictures = [_picture(faces, *_size(size), k) for k in range(4)]
-            work[(size, name)] = lambda t, d=detector, p=pictures: _detect_work(d, p, t)
+            width, height = _size(size)
+            pictures = [_picture(faces, width, height, k) for k in range(4)]
+            work[(size, name)] = partial(_detect_work, detector, pictures)
     options = {"detectors": list(detectors), "sizes": list(sizes)}
     timed = (threads, seconds, rounds, progress)
     return _rates("detect", "images", ["size", "detector"], work, options, *timed)
@@ -199,7 +202,7 @@ def _rates(kind, unit, columns, work, options, threads, seconds, rounds, progres
         raise ValueError("rounds is at least 1 and seconds above 0")
     allowed = full.machine_facts()["cpu"]["allowed"]
     numbers = list(dict.fromkeys(t or allowed for t in threads))
-    going = []
+    going: list[tuple[dict, int, Callable, int, int, list[float], list[dict]]] = []
     for name, make in work.items():
         for t in numbers:
             run, count = make(t)

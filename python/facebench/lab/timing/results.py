@@ -1,5 +1,6 @@
 """The files of a measurement: a run folder with a manifest, tables and plots."""
 
+import functools
 import json
 import os
 import platform
@@ -41,12 +42,14 @@ def write_bench(result, out, command="", overwrite=False):
         "machine": result["machine"],
         "busy": busy(result),
     }
-    dump = {"indent": 1, "ensure_ascii": False, "allow_nan": False, "sort_keys": True}
+    dumped = functools.partial(
+        json.dumps, indent=1, ensure_ascii=False, allow_nan=False, sort_keys=True
+    )
     manifest = {"content": content, "circumstance": circumstance}
     # Made before any is written, so that none is there without the others.
     files = {
-        "bench.json": json.dumps(result, **dump) + "\n",
-        "run.json": json.dumps(manifest, **dump) + "\n",
+        "bench.json": dumped(result) + "\n",
+        "run.json": dumped(manifest) + "\n",
         "report.md": markdown(result),
     }
     page = sections(result)

@@ -127,7 +127,8 @@ def bench_step(
         full.build_graph(network, full.NetworkOptions(**network_options))
     of_networks = {"network_options": network_options, "loss_options": loss_options}
     cases = list(itertools.product(networks, batches, numbers))
-    rows, versions = [], {}
+    rows: list[dict] = []
+    versions: dict[str, dict] = {}
     with stage(progress, "timing", len(cases), "measurements") as moved:
         for i, (network, batch, count) in enumerate(cases):
             job = options.to_dict() | of_networks

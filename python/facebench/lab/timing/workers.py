@@ -71,7 +71,10 @@ class Worker:
         except OSError:
             self._errors.close()
             raise
-        os.set_blocking(self._process.stdout.fileno(), False)
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None  # pipes
+        self._to, self._from = stdin, stdout
+        os.set_blocking(self._from.fileno(), False)
 
     @property
     def pid(self):
@@ -81,8 +84,8 @@ class Worker:
         """The answer to one command. After WorkerFailed the worker cannot be used any more."""
         line = json.dumps({"command": command, **arguments}) + "\n"
         try:
-            self._process.stdin.write(line.encode())
-            self._process.stdin.flush()
+            self._to.write(line.encode())
+            self._to.flush()
         except BrokenPipeError:
             self._ended()
         answer = json.loads(self._read(timeout))
@@ -94,12 +97,12 @@ class Worker:
         until = None if timeout is None else time.monotonic() + timeout
         text = b""
         with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
+            selector.register(self._from, selectors.EVENT_READ)
             while not text.endswith(b"\n"):
                 left = None if until is None else max(until - time.monotonic(), 0)
                 if not selector.select(left):
                     raise WorkerFailed("timeout", f"took longer than {timeout:.0f} s")
-                part = self._process.stdout.read()
+                part = self._from.read()
                 if not part:
                     self._ended()
                 text += part
@@ -125,7 +128,7 @@ class Worker:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._errors):
+        for stream in (self._to, self._from, self._errors):
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 

@@ -27,7 +27,8 @@ def with_settings(asked, size, setting):
         {field["name"] for field in options.fields()}
         for options in (facebench.timing.StepOptions, facebench.nn.NetworkOptions)
     )
-    network_options, step = {"height": size, "width": size} if size else {}, {}
+    network_options = {"height": size, "width": size} if size else {}
+    step: dict[str, str] = {}
     for name, value in common.parse_assignments(setting).items():
         if name in asked or name in _SAID:
             said = _SAID.get(name, f"--{name.replace('_', '-')}")

@@ -35,8 +35,9 @@ def factors(
     if recipes and len(recipes) != 2:
         raise ValueError("give two recipes, or none")
     tests = common.parse_assignments(test)
+    ends = dict(zip(("before", "after"), recipes or [], strict=False))
     described = facebench.studies.factors_study(
-        *(recipes or []),
+        **ends,
         protocols=list(tests) or ["lfw"],
         settings=common.parse_assignments(setting),
         seeds=seeds,

@@ -58,7 +58,8 @@ def fitting(columns_by_worth, columns, cells, width):
     >>> fitting([0, 1, 2], ["a", "b", "c"], [["x", "long", "y"]], 12)
     [0, 1]
     """
-    shown, used = [], 1
+    shown: list[int] = []
+    used = 1
     for i in columns_by_worth:
         # A heading may be broken between its words, a figure may not.
         words = [*columns[i].split(), *(line for row in cells for line in row[i].split("\n"))]
