@@ -239,3 +239,9 @@ def test_folders_of_one_name_in_several_are_said(tmp_path, stems, says):
 def test_folders_of_unlike_names_are_people_without_a_word(tmp_path, stems):
     _, data = people(write_tar(tmp_path / "a.tar", images(*stems)))
     assert data.notes == []
+
+
+def test_one_folder_for_all_is_said(tmp_path):
+    _, data = people(write_tar(tmp_path / "a.tar", images("imgs/1", "imgs/2", "imgs/3")))
+    assert data.label_names == ["imgs"]
+    assert re.search("All 3 images count as one person, 'imgs'", *data.notes)

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "facebench/archives/archive.h"
 #include "facebench/core/error.h"
@@ -10,6 +12,7 @@
 #include "facebench/core/nfc.h"
 #include "facebench/core/utf8.h"
 #include "facebench/datasets/dataset.h"
+#include "facebench/io/text.h"
 
 namespace facebench {
 namespace {
@@ -60,15 +63,56 @@ void number_names(Dataset& dataset, const std::vector<Whose>& whose, bool sorted
     dataset.samples[i].label = numbers[nfc(whose[i].person)];
 }
 
+// A note where all images lie in one folder, which is then the person, or where folders of one name
+// lie in several: parts of a set (train/ann, val/ann) or of people (ann/video_1, bob/video_1), of
+// which each counts as a person.
+void note_odd_folders(Dataset& dataset, const std::set<std::string>& people, std::size_t images) {
+  if (people.size() == 1 && images == dataset.samples.size() && images > 1)
+    dataset.notes.push_back(
+        fmt::format("All {} images count as one person, '{}', the folder in which they lie.",
+                    images, printable(*people.begin())));
+  std::map<std::string, std::vector<std::string>> outer;  // by the inner name
+  for (const std::string& person : people) {
+    const std::size_t slash = person.rfind('/');
+    if (slash != std::string::npos)
+      outer[person.substr(slash + 1)].push_back(person.substr(0, slash));
+  }
+  std::erase_if(outer, [](const auto& one) { return one.second.size() < 2; });
+  if (outer.empty()) return;
+  std::set<std::string> folders;
+  std::vector<std::string> names;
+  std::size_t count = 0;
+  for (const auto& [name, in] : outer) {
+    names.push_back(printable(name));
+    for (const std::string& folder : in) folders.insert(printable(folder));
+    count += in.size();
+  }
+  dataset.notes.push_back(fmt::format(
+      "{} of {} people are folders of {} names ({}) that lie in several folders ({}): each counts "
+      "as a person of its own. If these are parts of one set or of one person, unpack the archive "
+      "and read it as a folder, with --label 1 (the outer ones are the people) or --label 2 (the "
+      "inner ones are).",
+      count, people.size(), names.size(), first_names(names),
+      first_names({folders.begin(), folders.end()})));
+}
+
 // Of entries without a label the person is the folder in the name, else the entry itself.
 void take_folders(Dataset& dataset, std::vector<Whose>& whose, const ImageArchive& archive) {
+  std::set<std::string> folders;
+  std::size_t in_folders = 0;
   for (std::size_t i = 0; i < whose.size(); ++i) {
     if (!whose[i].person.empty()) continue;
     const std::string& id = dataset.samples[i].id;
     const std::size_t slash = id.rfind('/');
     whose[i].person = id.substr(0, slash);
-    dataset.unlabelled += slash == std::string::npos;
+    if (slash == std::string::npos) {
+      ++dataset.unlabelled;
+    } else {
+      ++in_folders;
+      folders.insert(nfc(whose[i].person));
+    }
   }
+  note_odd_folders(dataset, folders, in_folders);
   if (dataset.unlabelled == 0) return;
   const std::string places = archive.label_places();
   dataset.notes.push_back(fmt::format(
