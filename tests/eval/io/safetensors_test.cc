@@ -99,7 +99,7 @@ TEST(Safetensors, LyingHeaders) {
       "belongs to no tensor");
   EXPECT_ERROR(parse(file_of("{" + a + "," + a + "}", std::string(8, '\0'))), "given twice");
   EXPECT_ERROR(parse(file_of(R"({"__metadata__":{"a":1}})", "")), "is not a text");
-  EXPECT_ERROR(parse(file_of("[]", "")), "no JSON object");
+  EXPECT_ERROR(parse(file_of("[]", "")), "not a JSON object");
   EXPECT_ERROR(parse(std::string(8, '\xff')), "cut short");
 }
 
