@@ -70,6 +70,16 @@ def test_names_that_do_not_say_it_leave_it_to_the_order(tmp_path):
         assert f"genuine scores were read from {second}" in wrong.warnings[0]
 
 
+def test_folders_that_say_it_are_named(tmp_path):
+    files = []
+    for folder, scores in (("impostor", IMPOSTOR), ("genuine", GENUINE)):
+        (tmp_path / folder).mkdir()
+        files.append(write(tmp_path / folder / "scores.txt", scores))
+    result = evaluated(files)
+    assert result["auc"].value == pytest.approx(AUC, abs=1e-12)
+    assert any("are from genuine/scores.txt and" in note for note in result.notes)
+
+
 def test_a_name_that_contradicts_the_order(tmp_path):
     scores = write(tmp_path / "scores.txt", GENUINE)
     impostor = write(tmp_path / "impostor.txt", IMPOSTOR)

@@ -40,7 +40,7 @@ def evaluated(path, **how):
 @pytest.mark.parametrize(
     "header",
     ["distance", "Distance", "dist", "cosine_distance", "L2", "euclidean", "l2_distance",
-     "face distance"],
+     "face distance", "dissimilarity", "angle"],
 )  # fmt: skip
 @pytest.mark.parametrize("names", [True, False])
 def test_scores_that_are_called_distances_are_turned(tmp_path, header, names):
@@ -51,6 +51,12 @@ def test_scores_that_are_called_distances_are_turned(tmp_path, header, names):
     assert sum(said in note for note in result.notes) == 1
     again = evaluated(path, distance=True)  # said twice is not turned twice
     assert again["auc"].value == pytest.approx(AUC, abs=1e-12)
+
+
+def test_turned_distances_that_were_none_are_told_what_to_do(tmp_path):
+    path = write(tmp_path / "s.csv", score="neg_distance", scores=SCORES - 1)
+    (warning,) = evaluated(path).warnings
+    assert "leave --distance out, or call their column score" in warning
 
 
 def test_distances_beside_lists_are_turned(tmp_path):

@@ -100,9 +100,11 @@ std::optional<ScoreColumns> named_score_columns(std::span<const std::string> hea
 
 bool names_distances(std::string_view name) {
   const std::string text = plain(name);
-  for (const std::string_view word : {"dist", "dists", "cosdist", "l2", "l2dist", "euclidean"})
+  for (const std::string_view word :
+       {"dist", "dists", "cosdist", "l2", "l2dist", "euclidean", "angle"})
     if (text == word) return true;
-  return text.find("distance") != std::string::npos;
+  return text.find("distance") != std::string::npos ||
+         text.find("dissimilarit") != std::string::npos;
 }
 
 bool names_a_decision(const std::string& header) {

@@ -93,12 +93,17 @@ ScoredList read_genuine_impostor(Paths given) {
   }
   ScoredList result = nameless_scores(scores[0], scores[1], std::move(lists));
   result.trials.blemishes = blemishes.kinds();
-  result.trials.notes.push_back(fmt::format(
-      "{} genuine scores are from {} and {} impostor scores from {}{}.", scores[0].size(),
-      files[0].filename().string(), scores[1].size(), files[1].filename().string(),
-      exchanged ? ": their names say it, in the other order than they were given"
-      : named   ? ""
-                : ": the file that is given first is taken as genuine"));
+  const bool alike = files[0].filename() == files[1].filename();
+  const auto called = [&](const fs::path& path) {
+    const fs::path file = path.filename();
+    return (alike ? fs::absolute(path).parent_path().filename() / file : file).string();
+  };
+  result.trials.notes.push_back(
+      fmt::format("{} genuine scores are from {} and {} impostor scores from {}{}.",
+                  scores[0].size(), called(files[0]), scores[1].size(), called(files[1]),
+                  exchanged ? ": their names say it, in the other order than they were given"
+                  : named   ? ""
+                            : ": the file that is given first is taken as genuine"));
   // "dist" alone is a distribution as often.
   const auto says = [](const fs::path& path) {
     const std::string name = path.filename().string();

@@ -35,7 +35,11 @@ std::string causes_of_turned(const TrialSet& trials) {
         "{}): then give them the other way round. Only one of the two is true: either gives this "
         "AUC turned, and each another TAR at a FAR.",
         genuine, impostor);
-  return " If the scores are distances (lower = more alike), say so: --distance. " + classes;
+  return " If the scores are distances (lower = more alike), say so: --distance. If a note says "
+         "that "
+         "their signs were turned, they were not distances: leave --distance out, or call their "
+         "column score. " +
+         classes;
 }
 
 // The AUC of a track where it is a number of the protocol.
