@@ -1,4 +1,12 @@
 #include "facebench/metrics/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
 #include "facebench/metrics/fixed_threshold.h"
 #include "facebench/metrics/paired.h"
 #include "facebench/metrics/reject.h"
