@@ -24,8 +24,9 @@ void write_file(const std::filesystem::path& path, std::span<const std::string_v
 
 // An atomic write for code that needs a file name (HDF5, encoders): write to temporary(), close it,
 // commit(). Without commit() the temporary is removed and the target stays as it was. The temporary
-// is an empty file `.NAME.facebench.tmp-RANDOM` in the target's own folder, so a rename suffices. It is
-// locked while this object lives; what a killed process left there is removed by the next one.
+// is an empty file `.NAME.facebench.tmp-RANDOM` in the target's own folder, so a rename suffices.
+// It is locked while this object lives; what a killed process left there is removed by the next
+// one.
 class AtomicFile {
  public:
   // Makes missing folders. Throws Error where `target` is a folder or its folder cannot be made.

@@ -27,7 +27,8 @@ inline constexpr int kFewPeople = 40;
 inline constexpr const char* kNotOfFewPeople =
     "fewer than 40 people: the interval may hold the true value less often than its level says";
 inline constexpr const char* kNotOfFewWhoCarry =
-    "few people carry most of the comparisons, and they say no more than fewer than 40 with as many "
+    "few people carry most of the comparisons, and they say no more than fewer than 40 with as "
+    "many "
     "each: the interval may hold the true value less often than its level says";
 
 // The standard normal quantile, p in (0, 1), to about 1e-15.

@@ -9,9 +9,9 @@ namespace facebench {
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
 // A name beside a target that one living process alone writes to: `.NAME.facebench.tmp-` and
-// sixteen random hexadecimal digits. Process numbers would not do: in a container they repeat. A lock is held as
-// long as the object lives, so that what a killed process left can be told from what is being
-// written.
+// sixteen random hexadecimal digits. Process numbers would not do: in a container they repeat. A
+// lock is held as long as the object lives, so that what a killed process left can be told from
+// what is being written.
 class Temporary {
  public:
   enum class Kind { file, folder };
