@@ -1,6 +1,5 @@
 #include "text_signature.h"
 
-#include <cctype>
 #include <string_view>
 #include <vector>
 
@@ -56,7 +55,7 @@ bool is_literal(std::string_view text) {
   if (text == "None" || text == "True" || text == "False") return true;
   if (text.empty()) return false;
   if (text.front() == '\'' || text.front() == '"') return true;
-  if (text.front() != '-' && !std::isdigit(static_cast<unsigned char>(text.front()))) return false;
+  if (text.find_first_of("0123456789") > 1) return false;  // "inf", "nan", names
   return text.find_first_not_of("0123456789.e+-") == std::string_view::npos;
 }
 

@@ -621,7 +621,7 @@ def test_wrong_use_is_explained():
         detection.make_detector("mtcnn", thresholds=[0.5])
     with pytest.raises(TypeError, match="uint8"):
         detection.detect(np.zeros((5, 5, 3)), detector="hog")
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(ValueError, match=r"not \(5, 5, 4\)"):
         detection.detect(np.zeros((5, 5, 4), np.uint8), detector="hog")
 
 
