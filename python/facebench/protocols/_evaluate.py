@@ -1,11 +1,12 @@
 """Embeddings or scores from anywhere to a result."""
 
 import os
+import warnings
 from typing import Unpack
 
 from facebench import _eval
 from facebench._eval import EmbeddingSet, EvaluationOptions
-from facebench.core._arguments import of_kind, path_text, tensor_array
+from facebench.core._arguments import brief, of_kind, path_text, tensor_array
 from facebench.core._options import options_of, takes
 from facebench.io import _embedding_files
 from facebench.io._embedding_columns import sentence
@@ -13,6 +14,32 @@ from facebench.io._embedding_tables import is_frame
 from facebench.protocols import _labels, _pairs, _shards
 from facebench.protocols._load import read_trials, spec_of
 from facebench.protocols._results import Result
+
+
+def same_rows(data, trials) -> str:
+    """A sentence on embeddings of several people that are the same numbers, which a placeholder of
+    a failed enrolment gives; "" where there are none."""
+    person = {
+        _eval.compared_name(name): number
+        for name, number in zip(trials.names, trials.identity.tolist(), strict=True)
+    }
+    of_row: dict[bytes, list[tuple[str, int]]] = {}
+    for name, row, status in zip(data.names, data.values, data.status, strict=True):
+        number = person.get(_eval.compared_name(name))
+        if number is not None and int(status) == 0:
+            of_row.setdefault(row.tobytes(), []).append((name, number))
+    groups = [g for g in of_row.values() if len({number for _, number in g}) > 1]
+    if not groups:
+        return ""
+    rows = sum(map(len, groups))
+    people = len({number for group in groups for _, number in group})
+    first = groups[0][0]
+    second = next(one for one in groups[0] if one[1] != first[1])
+    return (
+        f"{rows} embeddings of {people} people are the same numbers (first: {brief(first[0])} and "
+        f"{brief(second[0])}). Where they stand for failed enrolments, give them that status or "
+        "leave them out (allow_missing)."
+    )
 
 
 def _scored_list(spec, files, form, columns, strict, distance):
@@ -197,7 +224,8 @@ def evaluate(
         trials, scores = _labels.trials_of_scores(scores, labels, people)
     elif not listed and embeddings is not None and (labels is not None or spec.reader == "folders"):
         if names is None and labels is not None and _embedding_files.is_array(embeddings):
-            names = _labels.names_of(labels)
+            rows = None if isinstance(embeddings, str | os.PathLike) else len(embeddings)
+            names = _labels.names_of(labels, rows)
         data, file = _embedding_set(embeddings, names, status, columns)
         data = _eval.read_embeddings(file) if data is None else data
         trials = _labels.trials_of_people(spec, data.names, labels)
@@ -228,6 +256,9 @@ def evaluate(
             raw = _eval.evaluate_file(spec, trials, file, [], *how)
         else:
             raw = _eval.evaluate_embeddings(spec, trials, data, *how)
+            if said := same_rows(data, trials):
+                warnings.warn(said, stacklevel=2)
+                raw.add_note(said)
             if said := sentence(data.manifest):
                 raw.add_note(said)
         role = "embeddings"

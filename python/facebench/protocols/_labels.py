@@ -18,19 +18,22 @@ def given(values, what: str) -> list[str]:
             return given(read_array(where), what)
         return [line.strip() for line in read_text(where).splitlines() if line.strip()]
     texts = []
-    for k, value in enumerate(listed(values, what)):
+    for k, value in enumerate(_sequence(values, what)):
         number = float(value) if hasattr(value, "__float__") else None
         if number is not None and number.is_integer():
             value = int(number)
         elif number is not None or value is None or not str(value).strip():
-            raise ValueError(f"{what}[{k}] is {brief(value)}, not a name or a whole number")
+            raise ValueError(f"{what}[{k}] is {brief(str(value))}, not a name or a whole number")
         texts.append(str(value).strip())
     return texts
 
 
-def names_of(labels) -> list[str]:
-    """Names for rows that have none: PERSON/NUMBER, in the order of the rows."""
+def names_of(labels, rows=None) -> list[str]:
+    """Names for rows that have none: PERSON/NUMBER, in the order of the ``rows``, as many as there
+    are where that is known."""
     people = given(labels, "labels")
+    if rows is not None and len(people) != rows:
+        raise ValueError(f"labels: {len(people)} of {rows} embeddings")
     width = len(str(len(people) - 1))
     return [f"{person}/{row:0{width}d}" for row, person in enumerate(people)]
 
@@ -55,7 +58,8 @@ def trials_of_scores(scores, labels, people=None):
     on either side of each, a pair of sequences; None: each comparison is of people of its own."""
     import numpy as np
 
-    genuine = [_genuine(label, k) for k, label in enumerate(_words(labels))]
+    words = given(labels, "labels") if isinstance(labels, str | os.PathLike) else labels
+    genuine = [_genuine(label, k) for k, label in enumerate(_sequence(words, "labels"))]
     first, second = ([], []) if people is None else (given(of, "people") for of in people)
     values = np.asarray(scores, float)
     if values.ndim != 1:
@@ -63,17 +67,20 @@ def trials_of_scores(scores, labels, people=None):
     return _eval.scored_list(values, genuine, first, second)
 
 
-def _words(labels):
-    if isinstance(labels, str | os.PathLike):
-        return given(labels, "labels")
-    return listed(labels, "labels")
+def _sequence(values, what: str) -> list:
+    """An array of one axis, a column of a table, a tensor or a list, as a list."""
+    if not hasattr(values, "tolist"):
+        return listed(values, what)
+    if getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"{what}: expected one a row, found {tuple(values.shape)}")
+    return values.tolist()
 
 
 def _genuine(label, k) -> int:
     found = _eval.class_of_label(str(label))
     if found is None:
         raise ValueError(
-            f"labels[{k}] is {brief(label)}: labels are 1 and 0, 1 and -1, True and False, genuine "
-            "and impostor, or same and different"
+            f"labels[{k}] is {brief(str(label))}: labels are 1 and 0, 1 and -1, True and False, "
+            "genuine and impostor, or same and different"
         )
     return found

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from facebench import protocols
 
+# A warning that is not foreseen is a false alarm.
+pytestmark = pytest.mark.filterwarnings("error::UserWarning")
 ROWS = 30
 
 
@@ -123,6 +125,20 @@ def test_a_metric_that_one_track_has_is_an_item(people):
         result["nothing"]
 
 
+def test_placeholders_of_several_people_are_said(people):
+    rows = rows_of(people)
+    facebench.evaluate("folders", rows, labels=people, **HOW)  # without a word
+    rows[1] = rows[11]  # of one person
+    facebench.evaluate("folders", rows, labels=people, **HOW)
+    rows[[2, 5, 15]] = 1
+    with pytest.warns(UserWarning, match="3 embeddings of 2 people are the same numbers"):
+        result = facebench.evaluate("folders", rows, labels=people, **HOW)
+    assert any("3 embeddings of 2 people" in note for note in result.notes)
+    status = [int(k in (2, 5, 15)) for k in range(ROWS)]
+    rows[[2, 5, 15]] = 0
+    facebench.evaluate("folders", rows, labels=people, status=status, **HOW)
+
+
 def scored(count=200, seed=1):
     rng = np.random.default_rng(seed)
     labels = np.arange(count) % 2
@@ -155,7 +171,10 @@ def test_scores_that_cannot_be_are_refused():
         ({"labels": np.ones(200)}, "200 genuine and 0 impostor"),
         ({"labels": np.arange(200)}, r"labels\[2\] is 2"),
         ({"labels": labels, "people": (people[0], people[1][:-1])}, "people: 200 and 199"),
-        ({"labels": labels, "people": (people[0], people[0])}, "contradict"),
+        (
+            {"labels": labels, "people": (people[0], people[0])},
+            "listed as impostors, but by the data set they are one person",
+        ),
         ({"people": people}, "people: go with scores= and labels="),
     ]
     for how, why in wrong:
