@@ -52,7 +52,7 @@ def test_names_of_files_say_which_scores_are_genuine(genuine, impostor, turned, 
     assert (track.genuine, track.impostor) == (20, 200)
     assert result["auc"].value == pytest.approx(AUC, abs=1e-12)
     assert result["tar@far=0.01"].value == pytest.approx(TAR, abs=1e-12)
-    names = [f.name for f in files]
+    names = [genuine, impostor]  # with the folder, where the files are called alike
     counts = f"20 genuine scores are from {names[0]} and 200 impostor scores from {names[1]}"
     [said] = [note for note in result.notes if note.startswith(counts)]
     assert ("their names say it" in said) == turned

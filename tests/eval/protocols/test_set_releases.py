@@ -83,7 +83,7 @@ def test_bad_tinyface(tmp_path):
         "ids": ({"probe_ids": np.array([3, 7, 1], np.uint16)}, "2 names in probe_set and 3 people"),
         "fraction": ({"probe_ids": np.array([3.5, 7.0])}, "person is 3.5"),
         "twice": ({"probe_set": cells(["3_1.jpg", "3_1.jpg"])}, "3_1.jpg is there twice"),
-        "folder": ({"probe_set": cells(["a/3_1.jpg", "3_2.jpg"])}, "no name of a file"),
+        "folder": ({"probe_set": cells(["a/3_1.jpg", "3_2.jpg"])}, "not a name of a file"),
         "outside": ({"probe_set": cells(["../3_1.jpg", "3_2.jpg"])}, "not a plain path"),
         "variable": ({}, "no variable 'probe_set'"),
         "numbers": ({"probe_set": np.ones((2, 1))}, "probe_set"),
