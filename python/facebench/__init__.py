@@ -46,9 +46,9 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.embedding import convert as convert
     from facebench.lab.claims import check as check
     from facebench.lab.diagnosis import diagnose as diagnose
-    from facebench.lab.planning.budget import budget as budget
-    from facebench.lab.planning.gallery import gallery as gallery
-    from facebench.lab.planning.plan import plan as plan
+    from facebench.lab.planning import budget as budget
+    from facebench.lab.planning import gallery as gallery
+    from facebench.lab.planning import plan as plan
     from facebench.lab.studies import study as study
     from facebench.lab.studies import suite as suite
     from facebench.pipeline import demo as demo

@@ -221,7 +221,7 @@ def names_too_long():
     return ["report", "x" * 300]
 
 
-@case("weights_only", torch=True)
+@case("without running code of the file", torch=True)
 def state_dict_that_runs_code():
     """torch.load would run what is pickled; convert reads numbers and nothing else."""
     import torch

@@ -136,7 +136,8 @@ class OnnxEmbedder(_NetworkEmbedder):
 
     @property
     def _row_tolerance(self) -> float:
-        return 1e-2 if self._is_tf32 else super()._row_tolerance
+        is_coarse = self._is_tf32 or self._type is np.float16
+        return 1e-2 if is_coarse else super()._row_tolerance
 
     def _sizes(self, outputs) -> str:
         """Outputs with their numbers for an image, for messages."""
@@ -155,8 +156,6 @@ class OnnxEmbedder(_NetworkEmbedder):
                 f"not given; {known} are. Pass a callable that feeds it"
             )
         self._type = _TYPES[first.type]
-        if self._type is np.float16:
-            self._row_tolerance = 1e-2
 
     def _read_input(self) -> None:
         first = self._session.get_inputs()[0]

@@ -119,6 +119,7 @@ _OPENING = {
     "io/guard/hdf5_driver.cc": "after MappedFile has looked",
     "io/image_files.cc": "regular files alone",
     "archives/internal/rec_index.cc": "after their size, which a pipe has not",
+    "archives/internal/compression.cc": "regular files alone",
     "pipeline/internal/kept_faces.cc": "the cache of this user",
     **dict.fromkeys(
         ("core/job.cc", "core/memory.cc", "io/guard/confinement.cc", "io/manifest.cc"),

@@ -147,7 +147,7 @@ def test_four_systems_over_five_protocols_fit_a_column_pair(twenty_runs, more, t
     ("more", "message"),
     [
         ({"interval": "box"}, "brackets, pm"),
-        ({"baseline": "z"}, "no title"),
+        ({"baseline": "z"}, "not a title"),
         ({"metrics": ["auk"]}, "auk"),
         ({"format": "csv"}, "one of markdown, latex"),
     ],

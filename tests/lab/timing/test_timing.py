@@ -19,6 +19,7 @@ from facebench import nn, timing  # noqa: E402
 from facebench.core._out_of_memory import is_out_of_memory  # noqa: E402
 from facebench.lab import engines  # noqa: E402
 from facebench.lab.engines import libraries  # noqa: E402
+from facebench.lab.timing import tables  # noqa: E402
 from facebench.lab.timing.results import markdown, sections  # noqa: E402
 from facebench.lab.timing.workers import Worker, WorkerFailed  # noqa: E402
 
@@ -191,11 +192,9 @@ def test_rows_that_measuring_disturbs_are_marked_in_their_table():
     (row,) = result["rows"]
     for share, mark in ((0.005, ""), (0.0051, "+")):
         row["overhead"]["share"] = share
-        _, columns, (cells,) = timing.tables._step_tables(result)[1]
+        _, columns, (cells,) = tables._step_tables(result)[1]
         assert cells[columns.index("overhead")] == f"{100 * share:.3f} %{mark}"
-        noted = any(
-            "measuring took more than 0.5 %" in n for n in timing.tables._step_notes(result)
-        )
+        noted = any("measuring took more than 0.5 %" in n for n in tables._step_notes(result))
         assert noted == bool(mark)
 
 

@@ -166,13 +166,13 @@ def test_other_files_are_named(tmp_path):
     for name, raw, wanted in [
         ("a.rec", record(protobuf), "SageMaker"),
         ("b.rec", struct.pack("<II", 0x3ED7230A, 4) + b"abcd", "dmlc's first form"),
-        ("c.rec", IMAGES[0], "no RecordIO file"),
+        ("c.rec", IMAGES[0], "not a RecordIO file"),
         ("d.rec", b"", "empty"),
     ]:
         (tmp_path / name).write_bytes(raw)
         with pytest.raises(Error, match=wanted):
             contents(tmp_path / name)
-    with pytest.raises(Error, match="no archive"):
+    with pytest.raises(Error, match="not an archive"):
         contents(tmp_path / "x.zip")
 
 
@@ -324,7 +324,7 @@ HOSTILE_TARS = {
         lambda tar: add(tar, "b.jpg", b"", type=tarfile.LNKTYPE, linkname="a"),
         "the link",
     ),
-    "device": (lambda tar: add(tar, "b.jpg", b"", type=tarfile.CHRTYPE), "no regular file"),
+    "device": (lambda tar: add(tar, "b.jpg", b"", type=tarfile.CHRTYPE), "not a regular file"),
     "twice": (
         lambda tar: [add(tar, n, IMAGES[0]) for n in ("a.jpg", "b.jpg", "a.cls")],
         "twice|no image",

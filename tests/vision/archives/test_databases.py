@@ -134,9 +134,9 @@ def test_lmdb_of_datums(tmp_path, listed):
 
 BAD_ENTRIES = {
     "pickle": (pickle.dumps((IMAGES[1], 0)), "Python pickle"),
-    "three": (b"\x93" + message_bytes(IMAGES[1]) + b"\0\0", "no msgpack list"),
-    "cut": (pair(IMAGES[1], 0)[:-9], "no msgpack list"),
-    "long": (b"\x92\xc6\xff\xff\xff\xffab", "no msgpack list"),
+    "three": (b"\x93" + message_bytes(IMAGES[1]) + b"\0\0", "not a msgpack list"),
+    "cut": (pair(IMAGES[1], 0)[:-9], "not a msgpack list"),
+    "long": (b"\x92\xc6\xff\xff\xff\xffab", "not a msgpack list"),
     "negative": (pair(IMAGES[1], -5), "not a whole number from 0"),
     "text": (b"\x92" + message_bytes(IMAGES[1]) + b"\xa1a", "not a whole number from 0"),
     "huge": (
@@ -145,7 +145,7 @@ BAD_ENTRIES = {
     ),
     "more": (pair(IMAGES[1], 0) + b"a", "bytes follow"),
     "empty": (pair(b"", 0), "no bytes"),
-    "nothing": (b"", "no msgpack list"),
+    "nothing": (b"", "not a msgpack list"),
 }
 
 
@@ -191,7 +191,7 @@ def test_bad_lists_of_lmdb(tmp_path):
             (field(4, IMAGES[0]), "has no label"),
             (field(4, IMAGES[0]) + field(5, -1), "has no label"),
             (field(5, 1), "no bytes"),
-            (b"\x0b\x0c", "no message of Caffe"),
+            (b"\x0b\x0c", "not a message of Caffe"),
         ]
     ):
         write_lmdb(tmp_path / f"d{k}.lmdb", [(b"a", value)])
@@ -214,7 +214,7 @@ def test_damaged_lmdb(tmp_path):
         changed.write_bytes(whole[:size])
         with pytest.raises(Error, match=wanted):
             contents(changed)
-    for at, value, wanted in [(16, 0, "no LMDB data file"), (20, 9, "data version 9")]:
+    for at, value, wanted in [(16, 0, "not an LMDB data file"), (20, 9, "data version 9")]:
         copy = bytearray(whole)
         copy[at] = value
         changed.write_bytes(copy)
@@ -323,10 +323,10 @@ BAD_EXAMPLES = {
         "1099511627776 bytes",
     ),
     "cut": (lambda: framed(b"ab")[:10], "no record, the file has"),
-    "no example": (lambda: framed(b"\x0a\xff\xff"), "no tf.train.Example"),
+    "no example": (lambda: framed(b"\x0a\xff\xff"), "not a tf.train.Example"),
     "no image": (lambda: framed(example(label=feature(3, [1]))), "no feature 'image'"),
     "empty image": (lambda: framed(example(image=feature(1, [b""]))), "no feature 'image'"),
-    "group": (lambda: framed(b"\x0b"), "no tf.train.Example"),
+    "group": (lambda: framed(b"\x0b"), "not a tf.train.Example"),
 }
 
 
@@ -347,7 +347,7 @@ def test_bad_lists_of_tfrecord(tmp_path):
         ("a\t0\tx\n", "offset must be a whole number"),
         ("a\t-1\t0\n", "out of range"),
         ("a\t7\t0\n", "S-00007.tfrecord is not there"),
-        ("../../a\t0\t0\n", "no name of an image"),
+        ("../../a\t0\t0\n", "not a name of an image"),
         ("../S\t0\t0\t1\n", "not the name of a folder"),
         ("S\t0\t0\t-1\n", "below 0"),
         ("S\t0\t3\t1\n", "no record begins here"),

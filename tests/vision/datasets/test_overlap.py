@@ -229,9 +229,9 @@ def test_the_sheet_shows_both_pictures_of_each_hit(packs, tmp_path):
 
 def test_hits_that_share_a_person_stand_together(packs):
     pairs = [("a", 1), ("b", 1), ("c", 2), ("d", 3), ("c", 4), ("e", 4), ("f", 9)]
-    from facebench.datasets._audit import clusters
+    from facebench.datasets._overlap import _clusters
 
-    groups = clusters([{"person": p, "match": m} for p, m in pairs])
+    groups = _clusters([{"person": p, "match": m} for p, m in pairs])
     assert [{e["person"] for e in g} for g in groups] == [{"c", "e"}, {"a", "b"}, {"d"}, {"f"}]
 
 

@@ -66,7 +66,7 @@ def test_what_does_not_belong_together_is_refused(pack, tmp_path):
         merge([one])
     with pytest.raises(ValueError, match="shard 2 of 3 is there twice"):
         merge([one, two, two, three])
-    with pytest.raises(ValueError, match="no shard"):
+    with pytest.raises(ValueError, match="not a shard"):
         merge([one, two, embedding.extract(model, pack)])
     with pytest.raises(ValueError, match="shard 3 was computed by another model"):
         merge([one, two, embedding.extract(model, pack, other, shard="3/3")])

@@ -294,6 +294,7 @@ def test_one_step(name, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:augmentation.side = .* has no effect")
+@pytest.mark.filterwarnings("ignore:training.batch_norm_decay")  # of one step, rightly
 def test_one_step_of_a_flavour_each(tmp_path):
     """The pre-processing of the heavy ones, with a network that is none."""
     for name in ("vgg16.pytorch", "vgg16.tensorflow", "inception_v3.tensorflow", "vgg16.caffe"):
