@@ -116,7 +116,7 @@ def check_numbers(choice, values):
 
 
 def apart(values):
-    """(places, why) of the outermost columns that are no coordinates by their size: a quality, a
+    """(places, why) of the outermost columns that are not coordinates by their size: a quality, a
     box, an age beside an embedding that has no headers, or in its array. ([], "") without such.
 
     Of embeddings, pixels, histograms and principal components (the first of which is the largest)
@@ -153,11 +153,11 @@ def apart_sentence(where, values, choice=None):
     rest = [at for at in range(values.shape[1]) if at not in out]
     if choice is None or len(choice.values) != values.shape[1]:
         titles = [f"number {at + 1}" for at in out]
-        todo = f"If that is no coordinate, leave it out: values[:, {rest[0]}:{rest[-1] + 1}]"
+        todo = f"If that is not a coordinate, leave it out: values[:, {rest[0]}:{rest[-1] + 1}]"
     else:
         titles = [choice.table.title(choice.values[at]) for at in out]
         todo = _advice(choice.table, choice.name, [[choice.values[at] for at in rest]])
-        todo = f"If that is no coordinate: {todo[0].lower()}{todo[1:]}"
+        todo = f"If that is not a coordinate: {todo[0].lower()}{todo[1:]}"
     return (
         f"{where}: {_some(titles)} ({values.shape[1]} numbers a row) "
         f"{'is' if len(out) == 1 else 'are'} {why}, as a quality, a box or an age is, and counts "
