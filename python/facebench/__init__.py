@@ -46,9 +46,9 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.embedding import convert as convert
     from facebench.lab.claims import check as check
     from facebench.lab.diagnosis import diagnose as diagnose
-    from facebench.lab.planning import budget as budget
-    from facebench.lab.planning import gallery as gallery
-    from facebench.lab.planning import plan as plan
+    from facebench.lab.planning.gallery_sizes import gallery as gallery
+    from facebench.lab.planning.people_needed import plan as plan
+    from facebench.lab.planning.variance_budget import budget as budget
     from facebench.lab.studies import study as study
     from facebench.lab.studies import suite as suite
     from facebench.pipeline import demo as demo
@@ -108,9 +108,9 @@ _VERBS = {
     "quality": "verbs._quality",
     "threshold": "analysis",
     "calibrate": "analysis",
-    "plan": "lab.planning",
-    "gallery": "lab.planning",
-    "budget": "lab.planning",
+    "plan": "lab.planning.people_needed",
+    "gallery": "lab.planning.gallery_sizes",
+    "budget": "lab.planning.variance_budget",
     "inspect": "verbs._inspect",
     "convert": "embedding",
     "diagnose": "lab.diagnosis",

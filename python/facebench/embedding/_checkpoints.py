@@ -4,7 +4,9 @@ import pickletools
 import re
 import zipfile
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING  # names of Python 2, as torch maps them
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from facebench.core import Error
 from facebench.core._arguments import brief
@@ -51,7 +53,10 @@ class _Nothing:
 
 
 # What torch fills by itself, and takes no class of ours for.
-_PLAIN = {"collections.defaultdict": lambda *_: {}, "collections.deque": lambda *_: []}
+_PLAIN: dict[str, Callable[..., Any]] = {
+    "collections.defaultdict": lambda *_: {},
+    "collections.deque": lambda *_: [],
+}
 
 
 def _without_code(path: Path) -> list:
@@ -78,7 +83,7 @@ def _names_before_zip(path: Path) -> set[str]:
         with open_file(path) as file:
             for _ in range(4):
                 for operation, argument, _ in pickletools.genops(file):
-                    if operation.name == "GLOBAL":
+                    if operation.name == "GLOBAL" and isinstance(argument, str):
                         module, _, name = argument.partition(" ")
                         moved = IMPORT_MAPPING.get(module, module), name
                         names.add(".".join(NAME_MAPPING.get((module, name), moved)))

@@ -64,7 +64,7 @@ def trials_of_scores(scores, labels, people=None):
     values = np.asarray(scores, float)
     if values.ndim != 1:
         raise ValueError(f"scores: expected one number a comparison, found {values.shape}")
-    return _eval.scored_list(values, genuine, first, second)
+    return _eval.scored_list(values.tolist(), genuine, first, second)
 
 
 def _sequence(values, what: str) -> list:
