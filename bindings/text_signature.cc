@@ -6,21 +6,20 @@
 namespace facebench {
 namespace {
 
-// The position of the bracket that closes the one at `open`, or npos.
-std::size_t closing(std::string_view text, std::size_t open) {
-  int depth = 0;
-  char quote = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote) {
-      if (c == '\\') ++i;
-      if (c == quote) quote = 0;
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '(' || c == '[' || c == '{') {
-      ++depth;
-    } else if ((c == ')' || c == ']' || c == '}') && --depth == 0) {
+// The last position of the bracket or the quoted text that begins at `begin`; `begin` where neither
+// does, npos where it has no end.
+std::size_t end_of(std::string_view text, std::size_t begin) {
+  const char first = text[begin];
+  const bool quoted = first == '\'' || first == '"';
+  if (!quoted && first != '(' && first != '[' && first != '{') return begin;
+  for (std::size_t i = begin + 1; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\') {
+      ++i;
+    } else if (quoted ? text[i] == first : text[i] == ')' || text[i] == ']' || text[i] == '}') {
       return i;
+    } else if (!quoted) {
+      i = end_of(text, i);
+      if (i == std::string_view::npos) return i;
     }
   }
   return std::string_view::npos;
@@ -30,21 +29,13 @@ std::size_t closing(std::string_view text, std::size_t open) {
 std::vector<std::string_view> cut(std::string_view text, std::string_view mark) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
-  char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote) {
-      if (c == '\\') ++i;
-      if (c == quote) quote = 0;
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '(' || c == '[' || c == '{') {
-      i = closing(text, i);
-      if (i == std::string_view::npos) break;
-    } else if (text.substr(i).starts_with(mark)) {
+    if (text.substr(i).starts_with(mark)) {
       parts.push_back(text.substr(begin, i - begin));
       i += mark.size() - 1;
       begin = i + 1;
+    } else if (i = end_of(text, i); i == std::string_view::npos) {
+      break;
     }
   }
   parts.push_back(text.substr(begin));
@@ -65,7 +56,7 @@ std::string text_signature(const std::string& docstring) {
   const std::string_view line = std::string_view(docstring).substr(0, docstring.find('\n'));
   const std::size_t open = line.find('(');
   if (open == std::string_view::npos) return "";
-  const std::size_t close = closing(line, open);
+  const std::size_t close = end_of(line, open);
   if (close == std::string_view::npos) return "";
   const std::string_view inside = line.substr(open + 1, close - open - 1);
   std::string out = "(";

@@ -18,7 +18,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 UNITY = re.compile(r'#include "([^"]+\.cc)"')
-ONLY_OF_A_BUILD = {"-Winvalid-pch", "-c"}
 
 
 def alone(command: str) -> list[str]:
@@ -31,7 +30,7 @@ def alone(command: str) -> list[str]:
             header = next(words)
             if "cmake_pch" not in header:
                 kept += [word, header]
-        elif word not in ONLY_OF_A_BUILD:
+        elif word != "-Winvalid-pch":
             kept.append(word)
     return [*kept, "-fsyntax-only", "-fno-diagnostics-color"]
 

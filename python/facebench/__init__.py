@@ -119,9 +119,8 @@ _VERBS = {
 # What lower rooms call of higher ones, and where each lives.
 _ABOVE = {
     "write_run_pages": "reports.results",
-    "drawing": "reports.drawn",
-    "report_markdown": "reports.page",
-    "write_html": "reports.page",
+    "text_of": "reports.drawn",
+    "write_page": "reports.drawn",
     "audit_sheet": "reports.audits",
     "trainings": "reports",
     "plots": "",

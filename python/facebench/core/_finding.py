@@ -9,16 +9,14 @@ class Finding(Fields):
     for each kind what stands in both."""
 
     def __repr__(self):
-        _, sections = from_above("drawing")(self)
-        return from_above("report_markdown")(sections).rstrip()
+        return from_above("text_of")(self)
 
     def _repr_markdown_(self):
         return repr(self)
 
     def write_html(self, path):
         """Write the report as a page."""
-        title, sections = from_above("drawing")(self)
-        from_above("write_html")(path, title, sections)
+        from_above("write_page")(self, path)
 
     def with_page(self, out):
         """Itself; where ``out`` is given its page is written there."""

@@ -78,7 +78,7 @@ def read_csv(where, asked, named):
 
 
 def _not_a_number(table, line, row, places):
-    """The message for the first cell there that is no number, with what to do."""
+    """The message for the first cell there that is not a number, with what to do."""
     if table.headers is not None and [c.strip() for c in row] == [h.strip() for h in table.headers]:
         return (
             f"{table.where}:{line}: the line of headers is there once more. Take it out: tables "

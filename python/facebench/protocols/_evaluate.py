@@ -19,19 +19,27 @@ from facebench.protocols._results import Result
 def same_rows(data, trials) -> str:
     """A sentence on embeddings of several people that are the same numbers, which a placeholder of
     a failed enrolment gives; "" where there are none."""
+    import numpy as np
+
+    is_ok = np.asarray(data.status) == 0
+    _, kind, counts = np.unique(data.values[:, 0], return_inverse=True, return_counts=True)
+    candidates = np.flatnonzero(is_ok & (counts[kind] > 1)).tolist()  # few: others begin otherwise
+    if not candidates:
+        return ""
     person = {
         _eval.compared_name(name): number
         for name, number in zip(trials.names, trials.identity.tolist(), strict=True)
     }
     of_row: dict[bytes, list[tuple[str, int]]] = {}
-    for name, row, status in zip(data.names, data.values, data.status, strict=True):
-        number = person.get(_eval.compared_name(name))
-        if number is not None and int(status) == 0:
-            of_row.setdefault(row.tobytes(), []).append((name, number))
+    names = data.names
+    for k in candidates:
+        number = person.get(_eval.compared_name(names[k]))
+        if number is not None:
+            of_row.setdefault(data.values[k].tobytes(), []).append((names[k], number))
     groups = [g for g in of_row.values() if len({number for _, number in g}) > 1]
-    if not groups or len(of_row) == 1:  # all the same: the scores say it
-        return ""
     rows = sum(map(len, groups))
+    if not groups or len(groups[0]) == is_ok.sum():  # all the same: the scores say it
+        return ""
     people = len({number for group in groups for _, number in group})
     first = groups[0][0]
     second = next(one for one in groups[0] if one[1] != first[1])

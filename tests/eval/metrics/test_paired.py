@@ -164,7 +164,7 @@ def test_few_discordant_people_have_the_exact_test(for_a, for_b, people):
 
 
 def test_people_who_agree_by_chance_are_no_more_than_their_number():
-    """A number that is no rate: Student's t of two people may be as large as it likes."""
+    """A number that is not a rate: Student's t of two people may be as large as it likes."""
     for people in (2, 3, 5, 9):
         own = 0.1 + 1e-4 * np.arange(people)
         kept = np.arange(people)

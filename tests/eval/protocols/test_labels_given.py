@@ -134,6 +134,10 @@ def test_placeholders_of_several_people_are_said(people):
     with pytest.warns(UserWarning, match="3 embeddings of 2 people are the same numbers"):
         result = facebench.evaluate("folders", rows, labels=people, **HOW)
     assert any("3 embeddings of 2 people" in note for note in result.notes)
+    half = rows_of(people)
+    half[::2] = 1
+    with pytest.warns(UserWarning, match="15 embeddings of 5 people are the same numbers"):
+        facebench.evaluate("folders", half, labels=people, **HOW)
     status = [int(k in (2, 5, 15)) for k in range(ROWS)]
     rows[[2, 5, 15]] = 0
     facebench.evaluate("folders", rows, labels=people, status=status, **HOW)
