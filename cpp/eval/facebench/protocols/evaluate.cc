@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/accuracy.h"

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "facebench/core/options.h"
 #include "facebench/core/random.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"

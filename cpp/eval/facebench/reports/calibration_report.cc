@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/file.h"
 #include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/calibration.h"

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "facebench/core/options.h"
 #include "facebench/core/random.h"
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/summary.h"

@@ -10,6 +10,7 @@
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
+#include "facebench/core/options.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/run_folder.h"
 #include "facebench/reports/internal/counted_list.h"

@@ -13,6 +13,7 @@
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
+#include "facebench/core/options.h"
 #include "facebench/io/exclusion.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/fixed_threshold.h"

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "facebench/core/options.h"
 #include "facebench/metrics/fixed_threshold.h"
 #include "facebench/reports/internal/counted_list.h"
 #include "facebench/reports/internal/interval_json.h"

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "facebench/core/numbers.h"
+#include "facebench/core/options.h"
 #include "facebench/metrics/interval.h"
 
 namespace facebench {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/reports/internal/counted_list.h"
 
 namespace facebench {

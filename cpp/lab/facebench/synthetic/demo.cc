@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/images/encode.h"

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "facebench/core/options.h"
+
 namespace facebench {
 namespace {
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/images/encode.h"
 #include "facebench/io/file.h"
 #include "facebench/io/json.h"

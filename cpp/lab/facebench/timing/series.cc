@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "facebench/core/options.h"
 #include "facebench/core/random.h"
 #include "facebench/metrics/summary.h"
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "facebench/core/options.h"
 #include "facebench/nn/graph_summary.h"
 #include "facebench/nn/inference_network.h"
 #include "facebench/nn/internal/aten.h"

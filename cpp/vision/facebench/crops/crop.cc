@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "facebench/core/options.h"
 #include "facebench/detection/detector.h"
 #include "facebench/detection/dlib.h"
 #include "facebench/images/resize.h"

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/images/decode.h"
 #include "facebench/io/machine_error.h"
 #include "facebench/io/sha256.h"

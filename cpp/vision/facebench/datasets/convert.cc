@@ -11,6 +11,7 @@
 #include "facebench/archives/archive.h"
 #include "facebench/archives/archive_writer.h"
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/datasets/decoded_images.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/images/decode.h"

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/datasets/person_names.h"
 #include "facebench/io/hdf5.h"

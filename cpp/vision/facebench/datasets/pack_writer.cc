@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/datasets/pack_writer.h"
 #include "facebench/detection/selection.h"

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/detection/dlib_models.h"
 #include "facebench/detection/internal/dlib_cnn.h"
 

@@ -14,6 +14,7 @@
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
+#include "facebench/core/options.h"
 #include "facebench/core/registry.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"

@@ -13,6 +13,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
+#include "facebench/core/options.h"
 #include "facebench/detection/internal/gathered_calls.h"
 #include "facebench/detection/internal/mtcnn_cascade.h"
 #include "facebench/detection/internal/mtcnn_device.h"

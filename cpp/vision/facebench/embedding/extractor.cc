@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/embedding/odd_rows.h"
 #include "facebench/embedding/pixel_input.h"
 #include "facebench/embedding/torch_model.h"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/core/registry.h"
 #include "facebench/embedding/imported_model.h"
 #include "facebench/io/confine.h"

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "facebench/core/options.h"
+
 namespace facebench {
 
 void NetworkOptions::describe(OptionsBuilder<NetworkOptions>& o) {

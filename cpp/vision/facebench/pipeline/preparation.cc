@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "facebench/core/options.h"
 #include "facebench/detection/selection.h"
 
 namespace facebench {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "facebench/core/options.h"
+
 namespace facebench {
 namespace {
 

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "facebench/core/options.h"
+
 namespace facebench {
 
 void InputOptions::describe(OptionsBuilder<InputOptions>& o) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "facebench/core/options.h"
 #include "facebench/nn/internal/aten.h"
 #include "facebench/nn/update_in_backward.h"
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/file.h"
 #include "facebench/io/text.h"
 #include "facebench/io/toml.h"

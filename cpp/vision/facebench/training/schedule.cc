@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "facebench/core/options.h"
+
 namespace facebench {
 
 void ScheduleOptions::describe(OptionsBuilder<ScheduleOptions>& o) {

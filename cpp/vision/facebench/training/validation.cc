@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/datasets/image_rows.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/embedding/extractor.h"

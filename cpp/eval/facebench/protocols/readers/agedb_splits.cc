@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/file.h"
 #include "facebench/io/mat5.h"
 #include "facebench/io/presence.h"

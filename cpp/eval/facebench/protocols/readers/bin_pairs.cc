@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/verification_pack.h"

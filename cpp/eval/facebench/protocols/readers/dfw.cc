@@ -14,6 +14,7 @@
 
 #include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/protocols/dense_trials.h"
 #include "facebench/protocols/readers/list_file.h"
 #include "facebench/protocols/readers/mask_matrix.h"

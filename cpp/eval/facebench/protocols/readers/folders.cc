@@ -17,6 +17,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
 #include "facebench/core/nfc.h"
+#include "facebench/core/options.h"
 #include "facebench/io/image_files.h"
 #include "facebench/io/sha256.h"
 #include "facebench/protocols/dense_trials.h"

@@ -27,6 +27,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/identification_trials.h"

@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/presence.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/listed_trials.h"

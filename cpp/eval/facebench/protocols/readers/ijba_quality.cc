@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/io/file.h"
 #include "facebench/io/mat5.h"
 #include "facebench/io/sha256.h"

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/readers/list_file.h"
 #include "facebench/protocols/readers/reader_entry.h"

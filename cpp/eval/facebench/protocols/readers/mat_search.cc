@@ -13,6 +13,7 @@
 
 #include <utility>
 
+#include "facebench/core/options.h"
 #include "facebench/io/presence.h"
 #include "facebench/protocols/identification_trials.h"
 #include "facebench/protocols/readers/mat_image_list.h"

@@ -10,6 +10,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
+#include "facebench/core/options.h"
 #include "facebench/io/text.h"
 #include "facebench/protocols/readers/list_file.h"
 #include "facebench/protocols/readers/pair_collector.h"

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "facebench/core/options.h"
 #include "facebench/protocols/readers/mat_image_list.h"
 #include "facebench/protocols/readers/pair_collector.h"
 #include "facebench/protocols/readers/reader_entry.h"

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "facebench/protocols/listed_trials.h"
 #include "facebench/protocols/readers/draw_pairs.h"
 #include "facebench/protocols/readers/list_file.h"

@@ -2,6 +2,8 @@
 
 #include "facebench/synthetic/writer.h"
 
+#include "facebench/core/options.h"
+
 namespace facebench {
 
 void SheetOptions::describe(OptionsBuilder<SheetOptions>& o) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "facebench/core/options.h"
 #include "facebench/nn/losses/parts.h"
 
 namespace facebench {

@@ -6,6 +6,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "facebench/core/options.h"
 #include "facebench/nn/internal/class_split.h"
 #include "facebench/nn/losses/parts.h"
 

@@ -3,6 +3,8 @@
 
 #include "facebench/nn/losses/parts.h"
 
+#include "facebench/core/options.h"
+
 namespace facebench {
 namespace {
 

@@ -4,6 +4,7 @@
 // the authors' metrics.py, in which t moves before it is used and a true class past pi
 // is ArcFace's "linear".
 
+#include "facebench/core/options.h"
 #include "facebench/nn/losses/arcface.h"
 #include "facebench/nn/losses/parts.h"
 

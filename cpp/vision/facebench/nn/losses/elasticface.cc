@@ -6,6 +6,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "facebench/core/options.h"
 #include "facebench/core/random.h"
 #include "facebench/nn/losses/arcface.h"
 #include "facebench/nn/losses/parts.h"

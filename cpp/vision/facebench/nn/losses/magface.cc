@@ -7,6 +7,7 @@
 
 #include <stdexcept>
 
+#include "facebench/core/options.h"
 #include "facebench/nn/losses/arcface.h"
 #include "facebench/nn/losses/parts.h"
 

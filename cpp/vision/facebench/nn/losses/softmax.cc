@@ -4,6 +4,8 @@
 
 #include "facebench/nn/losses/parts.h"
 
+#include "facebench/core/options.h"
+
 namespace facebench {
 namespace {
 

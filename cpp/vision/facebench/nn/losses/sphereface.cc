@@ -13,6 +13,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "facebench/core/options.h"
 #include "facebench/nn/losses/parts.h"
 
 namespace facebench {

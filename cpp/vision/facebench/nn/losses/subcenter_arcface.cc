@@ -4,6 +4,7 @@
 // Source: Deng et al., "Sub-center ArcFace", ECCV 2020. Rows j k to j k + k - 1 of
 // the weight are class j's.
 
+#include "facebench/core/options.h"
 #include "facebench/nn/losses/arcface.h"
 #include "facebench/nn/losses/parts.h"
 

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "facebench/core/options.h"
 #include "facebench/core/random.h"
 #include "facebench/nn/losses/parts.h"
 
