@@ -94,10 +94,35 @@ def test_these_are_all_the_verbs():
     assert sorted(names) == sorted(VERBS)
 
 
+def whole_help(name):
+    """With every option, where --help shows the common ones alone."""
+    text = runner.invoke(app, [*name.split(), "--help"]).output
+    if "--help-all" in text:
+        text = runner.invoke(app, [*name.split(), "--help-all"]).output
+    return text
+
+
+@pytest.mark.parametrize("name", ["run", "eval", "train"])
+def test_help_of_many_options_shows_the_common_ones(name):
+    """15 and those that every verb has; what must be given is among them."""
+    command = complete(typer.main.get_command(app).commands[name])
+    options = [p for p in command.params if p.param_type_name == "option"]
+    text = runner.invoke(app, [name, "--help"]).output
+    shown = set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", text, re.MULTILINE))
+    assert len(shown - {"--quiet", "--json", "--help", "--help-all"}) <= 15
+    assert {p.opts[0] for p in options if p.required} <= shown
+    assert f"Show all {len(options) + 2} options" in text
+    every = set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", whole_help(name), re.MULTILINE))
+    assert every == {p.opts[0] for p in options} | {"--help", "--help-all"}
+    # The same answer with other words before it, and none beside it.
+    assert runner.invoke(app, [name, "--threads", "1", "--help-all"]).output == whole_help(name)
+    assert runner.invoke(app, [name, "--help-all", "--json"]).exit_code == 0
+
+
 def test_help_shows_verbs_and_many_options_by_heading():
     text = runner.invoke(app, ["--help"]).output
     assert re.search(r"Start:\n  demo .*\nSingle steps:\n.*\nStudies:\n  study ", text, re.DOTALL)
-    text = runner.invoke(app, ["run", "--help"]).output
+    text = whole_help("run")
     for heading, first in [
         ("Input", "root"),
         ("Faces", "detector"),
@@ -109,14 +134,14 @@ def test_help_shows_verbs_and_many_options_by_heading():
     # What a heading names is an option of some verb.
     commands = typer.main.get_command(app).commands
     verbs = [complete(commands[name]) for name in ("run", "eval", "embed", "study")]
-    options = {p.name for verb in verbs for p in verb.params} | {"help"}
+    options = {p.name for verb in verbs for p in verb.params} | {"help", "help_all"}
     assert {n for names in HEADINGS.values() for n in names.split()} <= options
 
 
 def test_examples_in_help_are_valid_options():
     """Every --option of an example exists in the help that shows it."""
     for name in VERBS:
-        text = runner.invoke(app, [*name.split(), "--help"]).output
+        text = whole_help(name)
         example = " ".join(text.split()).partition("Example: ")[2]
         # What stands before the program's name are options of another one (torchrun).
         own = re.sub(r"torchrun .*?-m facebench", "facebench", example)
@@ -145,7 +170,7 @@ def test_every_evaluation_option_is_an_option_of_the_verb(name):
     """The description is walked, so one line in EvaluationOptions::describe is enough."""
     command = complete(typer.main.get_command(app).commands[name])
     options = {parameter.name: parameter for parameter in command.params}
-    text = " ".join(runner.invoke(app, [name, "--help"]).output.split())
+    text = " ".join(whole_help(name).split())
     described = facebench.protocols.EvaluationOptions.fields()
     assert len(described) >= 9
     for field in described:

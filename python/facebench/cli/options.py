@@ -32,8 +32,13 @@ HEADINGS = {
     "Numbers": "convention accuracy_convention tar_at_far_convention identification_convention "
     "rank_ties failed_enrolments interval fusion match replicates level stored_scores",
     "Machines": "shard shard_files shards workers jobs",
-    "Output": "cache no_cache strict discard out overwrite seed threads quiet json help",
+    "Output": "cache no_cache strict discard out overwrite seed threads quiet json help help_all",
 }
+
+# Of a verb with many options --help shows these, and --help-all every one.
+COMMON = set(
+    ["root", "embeddings", "scores", "labels", "columns", "distance", "model", "detector", "crop", "setting", "flip", "batch_size", "device", "convention", "cache", "packs", "recipe", "pack", "epochs", "init", "freeze", "out", "overwrite", "threads", "quiet", "json", "help", "help_all"]
+)
 
 # What stands for a value in the help, where nothing better is said.
 METAVARS = {int: "N", float: "X", str: "NAME", Path: "PATH", list[str]: "NAME", list[int]: "N"}

@@ -27,7 +27,7 @@ from facebench.cli.common import (
     reason,
     shown,
 )
-from facebench.cli.options import HEADINGS, keyword, with_parameters
+from facebench.cli.options import COMMON, HEADINGS, keyword, with_parameters
 from facebench.core import _progress
 
 ALWAYS = [keyword("quiet", Quiet, False), keyword("json", Json, False)]
@@ -201,8 +201,40 @@ def in_words(name: str, help: str) -> tuple[str, str]:
     return re.sub(r" <[^>]+>$", "", name), help
 
 
+MANY = 25  # options of a verb, from which on --help shows the common ones alone
+
+
+def show_all_help(ctx, _, asked):
+    if asked and not ctx.resilient_parsing:
+        ctx.meta["help_all"] = True
+        print(ctx.get_help())
+        ctx.exit()
+
+
 class VerbCommand(TyperCommand):
-    """A verb as a command; some of its options take several words."""
+    """A verb as a command; some of its options take several words, and of many --help shows the
+    common ones."""
+
+    _help_all = None  # made once: of two equal ones the parser would not know which it has seen
+
+    def get_params(self, ctx):
+        params = super().get_params(ctx)
+        options = [p for p in params if p.param_type_name == "option" and not p.hidden]
+        if len(options) < MANY:
+            return params
+        if self._help_all is None:
+            quiet = next(p for p in options if p.name == "quiet")
+            self._help_all = type(quiet)(
+                param_decls=["--help-all"],
+                type_descriptor=quiet.type_descriptor,
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                default=False,
+                callback=show_all_help,
+                help=f"Show all {len(options) + 1} options and exit.",
+            )
+        return [*params, self._help_all]
 
     def format_options(self, ctx, formatter):
         helped = [(p, row) for p in self.get_params(ctx) if (row := p.get_help_record(ctx))]
@@ -210,7 +242,9 @@ class VerbCommand(TyperCommand):
         arguments = [p for p in params if p.param_type_name == "argument"]
         options = [p for p in params if p not in arguments]
         headings = {"Arguments": arguments, "Options": options}
-        if len(options) >= 25:
+        if len(options) > MANY:
+            if not ctx.meta.get("help_all"):
+                options = [p for p in options if p.name in COMMON or p.required]
             named = {heading: names.split() for heading, names in HEADINGS.items()}
             every = {name for names in named.values() for name in names}
             headings = {
