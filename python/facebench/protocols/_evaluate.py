@@ -53,8 +53,7 @@ def same_rows(data, trials) -> str:
 def _scored_list(spec, files, form, columns, strict, distance):
     """The comparisons and scores of files that say which scores are genuine; and whether these are
     distances whose signs are still to be turned."""
-    for file in files:
-        _pairs.refuse_binary(file)
+    _pairs.refuse_binary(files)
     trials, scores, turned = _eval.read_scored_list(files, form or "", columns or [])
     if turned and distance and files[0].endswith((".mtx", ".MTX")):
         raise ValueError(f"{files[0]} says itself that it holds distances: leave distance out")

@@ -7,7 +7,7 @@ import os
 from facebench import _eval
 from facebench.core._arguments import brief
 from facebench.core._files import open_file, read_text
-from facebench.io import _text_tables
+from facebench.io import _embedding_files, _text_tables
 
 Error = _eval.Error
 
@@ -20,17 +20,21 @@ def score_files(scores) -> list[str]:
     return []
 
 
-def refuse_binary(path) -> None:
-    """facebench.Error for a file of numbers in a form that scores are not read from."""
-    with open_file(path) as file:
-        first = file.read(6)
-    kinds = {b"PAR1": "Parquet", b"PK\x03\x04": ".npz", b"\x93NUMPY": ".npy"}
-    for start, kind in kinds.items():
-        if first.startswith(start):
-            raise Error(
-                f"{path}: is a {kind} file. Tables of scores are text (in pandas: "
-                "frame.to_csv(FILE, index=False)), or HDF5 with two vectors, genuine and impostor"
-            )
+def refuse_binary(files) -> None:
+    """facebench.Error for files of numbers in a form that scores are not read from."""
+    for path in files:
+        with open_file(path) as file:
+            first = file.read(6)
+        if first.startswith(b"\x93NUMPY") and len(files) == 2:
+            continue
+        kinds = {b"PAR1": "Parquet", b"PK\x03\x04": ".npz", b"\x93NUMPY": "one .npy"}
+        for start, kind in kinds.items():
+            if first.startswith(start):
+                raise Error(
+                    f"{path}: is {'a ' * (kind[0] != 'o')}{kind} file. Tables of scores are text "
+                    "(in pandas: frame.to_csv(FILE, index=False)); vectors are two .npy files, "
+                    "genuine and impostor or scores and labels, or HDF5 with genuine and impostor"
+                )
 
 
 def unit_names(trials) -> list[str]:
@@ -69,7 +73,9 @@ def read_scores(path, trials, columns=None):
     facebench.Error names a pair that has no score, or two different ones, with its lines.
     """
     path = os.fspath(path)
-    refuse_binary(path)
+    if path.lower().endswith(".npy"):  # in the order of the lists
+        return _embedding_files.read_array(path), ""
+    refuse_binary([path])
     table = _text_tables.rows(path, read_text(path))
     header = [cell.strip() for cell in next(table, (0, []))[1]]
     first, second, score = _places(path, header, columns)

@@ -5,6 +5,7 @@ import json
 import struct
 
 import facebench
+import h5py
 import numpy as np
 import pytest
 import score_tools as tools
@@ -61,8 +62,38 @@ def write_bee_distances(folder, scored):
     ]
 
 
+def write_two_arrays(folder, scored):
+    paths = [folder / "genuine.npy", folder / "impostor.npy"]
+    for path, scores in zip(paths, tools.classes(scored), strict=True):
+        np.save(path, scores)
+    return paths
+
+
+def write_two_vectors(folder, scored):
+    paths = [folder / "g.h5", folder / "i.h5"]
+    for path, scores in zip(paths, tools.classes(scored), strict=True):
+        with h5py.File(path, "w") as file:
+            file["similarity"] = scores
+    return paths
+
+
+def write_scores_and_labels(folder, scored):
+    np.save(folder / "scores.npy", np.array([s for *_, s in scored]))
+    np.save(folder / "labels.npy", np.array([m == p for m, p, *_ in scored]))
+    return [folder / "scores.npy", folder / "labels.npy"]
+
+
+def write_decimal_commas(folder, scored):
+    lines = [f"{s}".replace(".", ",") + f";{int(m == p)}" for m, p, _, s in scored]
+    return [tools.write(folder / "commas.csv", ["score;label", *lines])]
+
+
 WRITERS = {
     "genuine_impostor": tools.write_genuine_impostor,
+    "genuine_impostor (numpy)": write_two_arrays,
+    "genuine_impostor (HDF5)": write_two_vectors,
+    "labelled_vectors": write_scores_and_labels,
+    "labelled (decimal commas)": write_decimal_commas,
     "columns": tools.write_columns,
     "labelled": tools.write_labelled,
     "bob4": tools.write_bob4,
@@ -156,6 +187,61 @@ def test_numbers_are_those_that_the_tools_print(form, scored, classes, tmp_path)
         assert low <= printed["eer"] <= high and low <= track["eer"].value <= high
     if "sha256" in printed:
         assert [io.sha256_file(path) for path in files] == printed["sha256"]
+
+
+def test_decimal_commas_are_counted_and_never_guessed(tmp_path):
+    """The right answer by hand: of 3 genuine and 2 impostor scores, 5 of 6 are in order."""
+    rows = [("0,9", 1), ("0,85", 1), ("-0,1", 0), ("0,30", 1), ("0,4", 0)]
+
+    def table(name, separator, cells):
+        lines = [f"score{separator}label", *(f"{s}{separator}{y}" for s, y in cells)]
+        return tools.write(tmp_path / name, lines)
+
+    for separator in ";\t":
+        result = protocols.evaluate("pairs", scores=table("a.csv", separator, rows))
+        assert result.tracks["scores"]["auc"].value == pytest.approx(5 / 6)
+        assert "5 numbers have a decimal comma: 0,5 is read as 0.5." in result.notes
+    mixed = table("mixed.csv", ";", [*rows, ("0.5", 1)])
+    with pytest.raises(facebench.Error, match=r"mixed\.csv:2: the score must be a number"):
+        protocols.evaluate("pairs", scores=mixed)
+    # 1,234 may be one thousand.
+    unclear = table("unclear.csv", ";", [("1,234", 1), ("2,345", 1), ("1,111", 0)])
+    with pytest.raises(facebench.Error, match="can separate thousands"):
+        protocols.evaluate("pairs", scores=unclear)
+    assert (
+        protocols.evaluate("pairs", scores=table("clear.csv", ";", [("1,234", 1), ("0,345", 0)]))
+        .tracks["scores"]["auc"]
+        .value
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (np.arange(3.0), np.zeros((2, 2)), r"has the shape \(2, 2\)"),
+        (np.array([0.5, np.nan]), np.arange(3.0), r"score \[1\] is nan"),
+        (np.array(["a"]), np.arange(3.0), "holds '<U1', not plain numbers"),
+        (np.arange(3, dtype=">f8"), np.arange(3.0), "holds '>f8', not plain numbers"),
+        (np.array([{}], object), np.arange(3.0), r"holds '\|O', not plain numbers"),
+    ],
+)
+def test_vectors_that_are_no_scores(first, second, message, tmp_path):
+    np.save(tmp_path / "genuine.npy", first)
+    np.save(tmp_path / "impostor.npy", second)
+    with pytest.raises(facebench.Error, match=message):
+        protocols.evaluate("pairs", scores=[tmp_path / "genuine.npy", tmp_path / "impostor.npy"])
+
+
+def test_a_vector_that_is_cut_short(tmp_path):
+    np.save(tmp_path / "genuine.npy", np.arange(9.0))
+    np.save(tmp_path / "impostor.npy", np.arange(9.0))
+    whole = (tmp_path / "genuine.npy").read_bytes()
+    files = [tmp_path / "genuine.npy", tmp_path / "impostor.npy"]
+    for kept in (0, 5, 9, 11, 40, 128, 150, len(whole) - 1):
+        files[0].write_bytes(whole[:kept])
+        with pytest.raises(facebench.Error, match=r"genuine\.npy"):
+            protocols.evaluate("pairs", scores=files)
 
 
 def test_a_matrix_says_what_it_holds(scored, classes, tmp_path):

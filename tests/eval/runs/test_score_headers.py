@@ -178,8 +178,10 @@ def test_the_terminal_says_what_headers_mean(tmp_path):
     assert "says what is an impostor comparison" in shown.stdout
 
 
-@pytest.mark.parametrize("kind", ["npz", "npy", "parquet"])
-@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "listed"),
+    [("npz", True), ("parquet", True), ("npz", False), ("npy", False), ("parquet", False)],
+)
 def test_scores_in_other_forms_are_refused_with_what_to_do(tmp_path, kind, listed):
     path = tmp_path / f"s.{kind}"
     if kind == "npz":
@@ -190,8 +192,18 @@ def test_scores_in_other_forms_are_refused_with_what_to_do(tmp_path, kind, liste
         pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
         parquet.write_table(pyarrow.table({"score": SCORES, "label": LABELS}), path)
     (tmp_path / "pairs.csv").write_text("first,second,label\na,b,1\na,c,0\n")
-    with pytest.raises(facebench.Error, match=r"is a \S+ file\. Tables of scores are text"):
+    with pytest.raises(facebench.Error, match=r"is (a|one) \S+ file\. Tables of scores are text"):
         evaluated(path, **({"root": tmp_path} if listed else {}))
+
+
+def test_an_array_file_beside_lists_is_in_their_order(tmp_path):
+    (tmp_path / "pairs.csv").write_text("first,second,label\na,b,1\na,c,0\na,d,0\n")
+    np.save(tmp_path / "s.npy", np.array([0.5, 0.9, 0.1]))
+    result = evaluated(tmp_path / "s.npy", root=tmp_path)
+    assert result["auc"].value == 0.5  # of two impostor scores one is higher
+    np.save(tmp_path / "s.npy", np.array([0.5, 0.9]))
+    with pytest.raises(facebench.Error, match="2 scores"):
+        evaluated(tmp_path / "s.npy", root=tmp_path)
 
 
 def test_a_frame_of_scores_is_refused_with_what_to_do():

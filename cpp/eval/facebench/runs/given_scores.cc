@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "facebench/core/error.h"
-#include "facebench/protocols/internal/score_lists.h"
-#include "facebench/protocols/readers/pair_collector.h"
+#include "facebench/lists/internal/pair_collector.h"
+#include "facebench/runs/internal/score_lists.h"
 
 namespace facebench {
 namespace {

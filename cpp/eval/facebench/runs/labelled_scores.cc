@@ -12,10 +12,10 @@
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
-#include "facebench/protocols/internal/score_lists.h"
-#include "facebench/protocols/readers/class_words.h"
-#include "facebench/protocols/readers/pair_collector.h"
-#include "facebench/protocols/score_columns.h"
+#include "facebench/lists/internal/class_words.h"
+#include "facebench/lists/internal/pair_collector.h"
+#include "facebench/runs/internal/score_lists.h"
+#include "facebench/runs/score_columns.h"
 
 namespace facebench {
 namespace {
@@ -223,7 +223,7 @@ bool can_be_labelled_scores(const CsvTable& rows) {
 
 ScoredList read_labelled_scores(const std::filesystem::path& path,
                                 std::span<const std::string> asked) {
-  const CsvTable table = score_table(path, false);
+  const ScoreTable table = score_table(path, false);
   if (table.rows() == 0) fail(table.name(), "holds no scores", "Write the file again.");
   std::vector<std::string> header;
   if (has_header(table) || !asked.empty())
@@ -287,6 +287,7 @@ ScoredList read_labelled_scores(const std::filesystem::path& path,
       result.trials.notes.push_back(std::move(said));
   }
   result.turned = distances;
+  note_decimal_commas(table, result.trials);
   result.trials.notes.push_back(what_was_read(table, header, *columns, of_impostors, distances));
   return result;
 }

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <variant>
 
-#include "facebench/protocols/evaluate.h"
+#include "facebench/evaluation/evaluate.h"
 
 // What metrics.json holds.
 namespace facebench {

@@ -1,4 +1,4 @@
-#include "facebench/protocols/run_folder.h"
+#include "facebench/runs/run_folder.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include "facebench/io/hdf5.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/conventions.h"
-#include "facebench/protocols/internal/columns.h"
+#include "facebench/trials/conventions.h"
+#include "facebench/trials/internal/columns.h"
 
 namespace facebench {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "facebench/evaluation/evaluate.h"
 #include "facebench/io/manifest.h"
-#include "facebench/protocols/evaluate.h"
 
 namespace facebench {
 

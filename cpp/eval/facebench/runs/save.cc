@@ -1,4 +1,4 @@
-#include "facebench/reports/save.h"
+#include "facebench/runs/save.h"
 
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "facebench/protocols/run_folder.h"
+#include "facebench/runs/run_folder.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/score_columns.h"
+#include "facebench/runs/score_columns.h"
 
 #include <algorithm>
 #include <initializer_list>

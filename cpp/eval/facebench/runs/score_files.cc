@@ -1,9 +1,10 @@
-#include "facebench/protocols/score_files.h"
+#include "facebench/runs/score_files.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
@@ -16,14 +17,15 @@
 #include "facebench/io/hdf5.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/internal/score_lists.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/readers/bee_matrix.h"
-#include "facebench/protocols/readers/class_words.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/pair_collector.h"
-#include "facebench/protocols/score_columns.h"
+#include "facebench/lists/internal/bee_matrix.h"
+#include "facebench/lists/internal/class_words.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/pair_collector.h"
+#include "facebench/runs/internal/score_lists.h"
+#include "facebench/runs/internal/score_vectors.h"
+#include "facebench/runs/score_columns.h"
+#include "facebench/trials/dense_trials.h"
+#include "facebench/trials/listed_trials.h"
 
 namespace facebench {
 namespace {
@@ -77,6 +79,52 @@ bool are_exchanged(Paths files) {
   return false;
 }
 
+std::vector<double> finite_scores(std::vector<double> scores, const fs::path& path) {
+  for (std::size_t k = 0; k < scores.size(); ++k)
+    if (!std::isfinite(scores[k]))
+      fail(path.string(), fmt::format("score [{}] is {}", k, scores[k]),
+           "Every comparison needs a finite number, higher or lower the more alike.");
+  return scores;
+}
+
+// Whether all are 1, or the one other number that labels of impostor comparisons are.
+bool are_labels(const std::vector<double>& values) {
+  const auto only = [&](double other) {
+    return std::ranges::all_of(values, [&](double v) { return v == 1 || v == other; });
+  };
+  return std::ranges::count(values, 1) > 0 && (only(0) || only(-1));
+}
+
+// One vector of scores and one of labels, of the same comparisons.
+ScoredList read_labelled_vectors(Paths files) {
+  std::vector<double> values[2] = {score_vector(files[0]), score_vector(files[1])};
+  const std::size_t at = are_labels(values[0]) ? 0 : 1;  // of the labels
+  if (!are_labels(values[at]) || are_labels(values[1 - at]))
+    fail(files[0].string(), "one of the two vectors is labels (1 and 0, or 1 and -1), one scores",
+         "Of genuine and impostor scores: form genuine_impostor.");
+  if (values[0].size() != values[1].size())
+    fail(files[at].string(),
+         fmt::format("{} labels for {} scores", values[at].size(), values[1 - at].size()),
+         "Each comparison has a score and a label.");
+  const std::vector<double> all = finite_scores(std::move(values[1 - at]), files[1 - at]);
+  std::vector<double> scores[2];
+  for (std::size_t k = 0; k < all.size(); ++k) scores[values[at][k] == 1].push_back(all[k]);
+  ScoredList result = nameless_scores(
+      scores[1], scores[0], {score_list(files[1 - at], "scores"), score_list(files[at], "labels")});
+  result.trials.notes.push_back(fmt::format("The labels are {}, the scores {}.",
+                                            files[at].filename().string(),
+                                            files[1 - at].filename().string()));
+  turn_distances(result, {files[1 - at].filename().string()});
+  return result;
+}
+
+// Two vectors of one length, of which one can only be labels.
+bool are_scores_and_labels(Paths files) {
+  if (!std::ranges::all_of(files, holds_vector)) return false;
+  const auto first = score_vector(files[0]), second = score_vector(files[1]);
+  return first.size() == second.size() && are_labels(first) != are_labels(second);
+}
+
 ScoredList read_genuine_impostor(Paths given) {
   std::vector<fs::path> files(given.begin(), given.end());
   const bool exchanged = are_exchanged(given);
@@ -86,7 +134,13 @@ ScoredList read_genuine_impostor(Paths given) {
   std::vector<TrialList> lists;
   Blemishes blemishes(files[0].parent_path());
   for (const std::size_t k : {0, 1}) {
-    const ListFile file(files[k], k == 0 ? "genuine" : "impostor", blemishes);
+    const char* role = k == 0 ? "genuine" : "impostor";
+    if (holds_vector(files[k])) {
+      scores[k] = finite_scores(score_vector(files[k]), files[k]);
+      lists.push_back(score_list(files[k], role));
+      continue;
+    }
+    const ListFile file(files[k], role, blemishes);
     for (const auto& [line, words] : rows_of(file))
       scores[k].push_back(parse_double(words.back(), file.place(line), "the score"));
     lists.push_back(file.list());
@@ -114,7 +168,7 @@ ScoredList read_genuine_impostor(Paths given) {
 }
 
 ScoredList read_columns(Paths files) {
-  const CsvTable table = score_table(files[0], true);
+  const ScoreTable table = score_table(files[0], true);
   std::vector<double> scores[2];
   const auto& names = table.columns();
   for (std::size_t column = 0; column < names.size(); ++column) {
@@ -128,28 +182,12 @@ ScoredList read_columns(Paths files) {
       if (!table.cell(row, column).empty()) scores[*kind].push_back(table.number(row, column));
   }
   ScoredList result = nameless_scores(scores[1], scores[0], {score_list(files[0], "scores")});
+  note_decimal_commas(table, result.trials);
   turn_distances(result, {names[0], names[1]});
   return result;
 }
 
 ScoredList read_labelled(Paths files) { return read_labelled_scores(files[0], {}); }
-
-std::vector<double> numbers_of(const H5Reader& file, const std::string& name) {
-  const std::string path = "/" + name;
-  const auto as_doubles = [](const auto& values) {
-    return std::vector<double>(values.begin(), values.end());
-  };
-  switch (file.type(path)) {
-    case H5Type::float32:
-      return as_doubles(file.read<float>(path, 1));
-    case H5Type::int32:
-      return as_doubles(file.read<std::int32_t>(path, 1));
-    case H5Type::int64:
-      return as_doubles(file.read<std::int64_t>(path, 1));
-    default:
-      return file.read<double>(path, 1);
-  }
-}
 
 ScoredList read_hdf5(Paths files) {
   const H5Reader file(files[0]);
@@ -315,7 +353,8 @@ bool is_bee(const fs::path& path) {
 // The form that the files look like.
 std::string form_of(Paths files) {
   if (std::ranges::any_of(files, is_bee)) return "bee";
-  if (files.size() == 2) return "genuine_impostor";
+  if (files.size() == 2)
+    return are_scores_and_labels(files) ? "labelled_vectors" : "genuine_impostor";
   const fs::path& path = files.front();
   if (const std::string end = lower_ascii(path.extension().string());
       end == ".h5" || end == ".hdf5" || end == ".hdf")
@@ -369,7 +408,44 @@ void check_classes(const TrialSet& set, const fs::path& path, const ScoreForm& f
          "Both are needed. Where it has another form, name it (facebench list score-forms).");
 }
 
+// Numbers with a decimal comma get a point, of the same length. Returns how many there are; a table
+// that has numbers with points, too, stays as it is. Throws Error where all commas can separate
+// thousands: what they mean is not known.
+std::int64_t decimal_commas_to_points(std::string& bytes, char separator, const std::string& name) {
+  std::vector<std::size_t> commas;
+  bool points = false, thousands = true;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end =
+        std::min(bytes.find_first_of(std::string{separator, '\n'}, at), bytes.size());
+    const std::string_view text = trim(std::string_view(bytes).substr(at, end - at));
+    const std::size_t comma = text.find(',');
+    if (comma == std::string_view::npos) {
+      points = points || (text.find('.') != std::string_view::npos && number_of(text));
+    } else if (std::string with_point(text); number_of(with_point.replace(comma, 1, "."))) {
+      commas.push_back(static_cast<std::size_t>(text.data() - bytes.data()) + comma);
+      const std::string_view whole =
+          text.substr(text.starts_with('-'), comma - text.starts_with('-'));
+      thousands =
+          thousands && text.size() - comma == 4 && whole.size() <= 3 && !whole.starts_with('0');
+    }
+    at = end + 1;
+  }
+  // Beside points a comma is a mistake of a row, which its reader names.
+  if (commas.empty() || points) return 0;
+  if (thousands)
+    fail(name, fmt::format("each comma of its {} numbers can separate thousands", commas.size()),
+         "Write numbers with a point and without separators: 0.5 for 0,5 and 1234 for 1,234.");
+  for (const std::size_t comma : commas) bytes[comma] = '.';
+  return static_cast<std::int64_t>(commas.size());
+}
+
 }  // namespace
+
+void note_decimal_commas(const ScoreTable& table, TrialSet& set) {
+  if (table.decimal_commas > 0)
+    set.notes.push_back(
+        fmt::format("{} numbers have a decimal comma: 0,5 is read as 0.5.", table.decimal_commas));
+}
 
 ScoredList nameless_scores(const std::vector<double>& genuine, const std::vector<double>& impostor,
                            std::vector<TrialList> lists) {
@@ -403,7 +479,7 @@ ScoredList nameless_scores(const std::vector<double>& genuine, const std::vector
   return result;
 }
 
-CsvTable score_table(const fs::path& path, bool header) {
+ScoreTable score_table(const fs::path& path, bool header) {
   std::string bytes = read_file(path);
   // Remarks become empty lines, so that the numbers of the lines stay.
   std::string kept;
@@ -417,7 +493,12 @@ CsvTable score_table(const fs::path& path, bool header) {
   char separator = kBlanks;
   for (const char c : {',', ';', '\t'})
     if (separator == kBlanks && first.find(c) != std::string_view::npos) separator = c;
-  return CsvTable(std::move(bytes), path.string(), {separator, header});
+  // "img1;img2;0,53": where lines have semicolons, commas do not separate.
+  if (first.find(';') != std::string_view::npos) separator = ';';
+  std::int64_t commas = 0;
+  if (separator == ';' || separator == '\t')
+    commas = decimal_commas_to_points(bytes, separator, path.string());
+  return {CsvTable(std::move(bytes), path.string(), {separator, header}), commas};
 }
 
 TrialList score_list(const fs::path& path, std::string role) {
@@ -428,9 +509,11 @@ const Table<ScoreForm>& score_forms() {
   static const Table<ScoreForm> table(
       "form of score files",
       {{"genuine_impostor",
-        "a file of genuine and a file of impostor scores, one a line, the last "
-        "word of it",
+        "a file of genuine and a file of impostor scores, one a line, the last word of it, or "
+        "one vector each (.npy, .h5)",
         "pyeer", 2, read_genuine_impostor},
+       {"labelled_vectors", "a vector of scores and one of labels, 1 and 0 or 1 and -1 (.npy, .h5)",
+        "numpy", 2, read_labelled_vectors},
        {"columns", "two columns under the headers genuine and impostor, one may be longer",
         "tables", 1, read_columns},
        {"labelled",

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "facebench/core/registry.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

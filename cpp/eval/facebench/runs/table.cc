@@ -1,4 +1,4 @@
-#include "facebench/reports/table.h"
+#include "facebench/runs/table.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include "facebench/core/natural_order.h"
 #include "facebench/core/numbers.h"
 #include "facebench/core/utf8.h"
-#include "facebench/protocols/convention_choice.h"
-#include "facebench/protocols/metric.h"
+#include "facebench/evaluation/convention_choice.h"
+#include "facebench/evaluation/metric.h"
 
 namespace facebench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/protocols/run_folder.h"
+#include "facebench/runs/run_folder.h"
 
 namespace facebench {
 

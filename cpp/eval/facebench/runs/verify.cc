@@ -1,4 +1,4 @@
-#include "facebench/reports/verify.h"
+#include "facebench/runs/verify.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,16 +7,16 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/version.h"
+#include "facebench/evaluation/warnings.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/json.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/protocols/scoring.h"
-#include "facebench/protocols/warnings.h"
-#include "facebench/reports/internal/checks.h"
+#include "facebench/runs/internal/checks.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/trials/scoring.h"
 
 namespace facebench {
 namespace {

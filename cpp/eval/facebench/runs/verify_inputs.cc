@@ -10,10 +10,10 @@
 #include "facebench/io/exclusion.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/protocols/without.h"
-#include "facebench/reports/internal/checks.h"
-#include "facebench/reports/verify.h"
+#include "facebench/runs/internal/checks.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/runs/verify.h"
+#include "facebench/trials/without.h"
 
 namespace facebench {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "facebench/io/json.h"
-#include "facebench/reports/verify.h"
+#include "facebench/runs/verify.h"
 
 // What the two halves of a verification share (verify.cc, verify_inputs.cc).
 namespace facebench {

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "facebench/io/text.h"
-#include "facebench/protocols/score_files.h"
+#include "facebench/runs/score_files.h"
 
 // What the forms of score files share.
 namespace facebench {
@@ -17,8 +18,14 @@ inline constexpr const char* kScoresTrack = "scores";
 ScoredList nameless_scores(const std::vector<double>& genuine, const std::vector<double>& impostor,
                            std::vector<TrialList> lists);
 
-// The cells of a text in lines, separated by commas, semicolons, tabs or blanks.
-CsvTable score_table(const std::filesystem::path& path, bool header);
+// The cells of a text in lines, separated by commas, semicolons, tabs or blanks. Where semicolons
+// or tabs separate them, numbers with a decimal comma are read; a note says how many there were.
+// Throws Error where a comma can mean two things.
+struct ScoreTable : CsvTable {
+  std::int64_t decimal_commas = 0;
+};
+ScoreTable score_table(const std::filesystem::path& path, bool header);
+void note_decimal_commas(const ScoreTable& table, TrialSet& set);
 
 TrialList score_list(const std::filesystem::path& path, std::string role);
 
