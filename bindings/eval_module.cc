@@ -6,8 +6,8 @@ PYBIND11_MODULE(_eval, m) {
   facebench::bind_core(m);
   facebench::bind_io(m);
   facebench::bind_metrics(m);
-  facebench::bind_protocols(m);
-  facebench::bind_reports(m);
+  facebench::bind_runs(m);
+  facebench::bind_analysis(m);
   facebench::bind_claims(m);
   facebench::finish_module(m);
 }

@@ -15,22 +15,22 @@ void finish_module(const pybind11::module_& m);
 void bind_core(pybind11::module_& m);
 void bind_io(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
-void bind_protocols(pybind11::module_& m);
-void bind_trials(pybind11::module_& m);           // a part of bind_protocols
-void bind_result(pybind11::module_& m);           // a part of bind_protocols
-void bind_protocol_tables(pybind11::module_& m);  // a part of bind_protocols
-void bind_pickled_result(pybind11::module_& m);   // a part of bind_protocols
-void bind_reports(pybind11::module_& m);
+void bind_runs(pybind11::module_& m);    // and of trials, lists and evaluation: facebench.protocols
+void bind_trials(pybind11::module_& m);  // a part of bind_runs
+void bind_result(pybind11::module_& m);  // a part of bind_runs
+void bind_protocol_tables(pybind11::module_& m);  // a part of bind_runs
+void bind_pickled_result(pybind11::module_& m);   // a part of bind_runs
+void bind_analysis(pybind11::module_& m);
 void bind_claims(pybind11::module_& m);
 
 void bind_images(pybind11::module_& m);
 void bind_detection(pybind11::module_& m);
 void bind_crops(pybind11::module_& m);
 void bind_datasets(pybind11::module_& m);
-void bind_quality_report(pybind11::module_& m);    // a part of bind_reports
-void bind_operating_points(pybind11::module_& m);  // a part of bind_reports
-void bind_inspection(pybind11::module_& m);        // a part of bind_reports
-void bind_run_judgements(pybind11::module_& m);    // a part of bind_reports
+void bind_quality_report(pybind11::module_& m);    // a part of bind_analysis
+void bind_operating_points(pybind11::module_& m);  // a part of bind_analysis
+void bind_inspection(pybind11::module_& m);        // a part of bind_analysis
+void bind_run_judgements(pybind11::module_& m);    // a part of bind_analysis
 void bind_overlap(pybind11::module_& m);           // a part of bind_datasets
 void bind_sample_measures(pybind11::module_& m);   // a part of bind_datasets
 void bind_nn(pybind11::module_& m);

@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "common.h"
+#include "facebench/analysis/explain.h"
+#include "facebench/analysis/group_report.h"
+#include "facebench/analysis/run_ranking.h"
 #include "facebench/core/natural_order.h"
-#include "facebench/protocols/convention_choice.h"
-#include "facebench/protocols/curves.h"
-#include "facebench/protocols/metric.h"
-#include "facebench/reports/explain.h"
-#include "facebench/reports/group_report.h"
-#include "facebench/reports/run_ranking.h"
-#include "facebench/reports/save.h"
-#include "facebench/reports/table.h"
-#include "facebench/reports/verify.h"
+#include "facebench/evaluation/convention_choice.h"
+#include "facebench/evaluation/curves.h"
+#include "facebench/evaluation/metric.h"
+#include "facebench/runs/save.h"
+#include "facebench/runs/table.h"
+#include "facebench/runs/verify.h"
 #include "json.h"
 #include "modules.h"
 #include "tables.h"
@@ -66,7 +66,7 @@ py::dict curves_to_python(const TrackCurves& c) {
   return d;
 }
 
-void bind_runs(py::module_& m) {
+void bind_saved_runs(py::module_& m) {
   m.def(
       "explain",
       [](const fs::path& a, const fs::path& b, const BootstrapOptions& options, int threads,
@@ -233,9 +233,9 @@ void bind_run_texts(py::module_& m) {
 
 }  // namespace
 
-void bind_reports(py::module_& m) {
+void bind_analysis(py::module_& m) {
   bind_options<GroupReportOptions>(m);
-  bind_runs(m);
+  bind_saved_runs(m);
   bind_quality_report(m);
   bind_operating_points(m);
   bind_inspection(m);

@@ -1,17 +1,17 @@
-#include "facebench/protocols/evaluate.h"
+#include "facebench/evaluation/evaluate.h"
 
 #include "arrays.h"
 #include "common.h"
 #include "facebench/core/compared_name.h"
-#include "facebench/protocols/check_data.h"
-#include "facebench/protocols/readers/class_words.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/protocols/score_columns.h"
-#include "facebench/protocols/score_files.h"
-#include "facebench/protocols/scoring.h"
-#include "facebench/protocols/spec.h"
-#include "facebench/protocols/synthetic_ijb.h"
-#include "facebench/protocols/without.h"
+#include "facebench/evaluation/check_data.h"
+#include "facebench/evaluation/spec.h"
+#include "facebench/evaluation/synthetic_ijb.h"
+#include "facebench/lists/internal/class_words.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/runs/score_columns.h"
+#include "facebench/runs/score_files.h"
+#include "facebench/trials/scoring.h"
+#include "facebench/trials/without.h"
 #include "json.h"
 #include "modules.h"
 #include "tables.h"
@@ -178,7 +178,7 @@ void bind_synthetic_ijb(py::module_& m) {
 
 }  // namespace
 
-void bind_protocols(py::module_& m) {
+void bind_runs(py::module_& m) {
   bind_options<EvaluationOptions>(m);
   bind_trials(m);
   bind_result(m);

@@ -5,7 +5,7 @@
 #include "facebench/claims/published.h"
 #include "facebench/claims/published_json.h"
 #include "facebench/claims/run_rules.h"
-#include "facebench/protocols/run_folder.h"
+#include "facebench/runs/run_folder.h"
 #include "json.h"
 #include "modules.h"
 #include "tables.h"

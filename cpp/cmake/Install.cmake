@@ -83,6 +83,20 @@ foreach(floor ${header_floors})
   file(GLOB headers CONFIGURE_DEPENDS "${FACEBENCH_FOLDER_${floor}}/*.h")
   install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/facebench/${floor} COMPONENT cpp)
 endforeach()
+# The floors protocols and reports were divided: their headers' old names include the new ones.
+function(old_headers old)
+  foreach(floor ${ARGN})
+    file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${FACEBENCH_FOLDER_${floor}}" "${FACEBENCH_FOLDER_${floor}}/*.h")
+    foreach(header ${headers})
+      file(CONFIGURE OUTPUT "${generated}/${old}/${header}" @ONLY
+           CONTENT "#pragma once\n#include \"facebench/${floor}/${header}\"\n")
+      install(FILES "${generated}/${old}/${header}" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/facebench/${old}
+              COMPONENT cpp)
+    endforeach()
+  endforeach()
+endfunction()
+old_headers(protocols trials lists evaluation runs)
+old_headers(reports runs analysis)
 install(EXPORT facebench_eval_targets NAMESPACE facebench:: DESTINATION ${package_dir} COMPONENT cpp)
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cpp/cmake/facebenchConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/facebenchConfig.cmake" INSTALL_DESTINATION ${package_dir})

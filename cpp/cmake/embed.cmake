@@ -3,7 +3,7 @@
 file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/*.toml")
 list(FILTER files EXCLUDE REGEX "^studies/")
 list(SORT files)
-set(text "// Generated from protocols/; do not edit.\n#include \"facebench/protocols/embedded.h\"\n\n")
+set(text "// Generated from protocols/; do not edit.\n#include \"facebench/evaluation/embedded.h\"\n\n")
 string(APPEND text "namespace facebench {\n\nstd::span<const EmbeddedFile> embedded_files() {\n")
 string(APPEND text "  static constexpr EmbeddedFile files[] = {\n")
 foreach(file ${files})

@@ -4,10 +4,10 @@
 //   evaluate_scores SCORES.csv PROTOCOL ROOT   a column "score", in the order of the lists
 //   evaluate_scores                            a small example of its own
 #include <facebench/core/random.h>
+#include <facebench/evaluation/evaluate.h>
 #include <facebench/io/file.h>
-#include <facebench/protocols/evaluate.h>
-#include <facebench/reports/save.h>
-#include <facebench/reports/table.h>
+#include <facebench/runs/save.h>
+#include <facebench/runs/table.h>
 
 #include <cstdlib>
 #include <exception>

@@ -3,8 +3,8 @@
 //   train_with_a_loss [LOSS] [PACK.h5]     LOSS: softmax, cosface, arcface, ... (default cosface)
 #include <facebench/datasets/pack.h>
 #include <facebench/embedding/extractor.h>
+#include <facebench/evaluation/evaluate.h>
 #include <facebench/pipeline/preparation.h>
-#include <facebench/protocols/evaluate.h>
 #include <facebench/synthetic/writer.h>
 #include <facebench/training/trainer.h>
 

@@ -1,8 +1,8 @@
 // Everything that can be asked of an HDF5 file.
 // Sources: cpp/eval/facebench/io/hdf5.cc cpp/eval/facebench/io/hdf5_reader.cc
 // cpp/eval/facebench/io/hdf5_library_source.cc
-//   cpp/eval/facebench/io/guard/hdf5_driver.cc cpp/eval/facebench/io/guard/hdf5_texts.cc
-//   cpp/eval/facebench/io/guard/hdf5_chunks.cc
+//   cpp/eval/facebench/guard/hdf5_driver.cc cpp/eval/facebench/guard/hdf5_texts.cc
+//   cpp/eval/facebench/guard/hdf5_chunks.cc
 // Not of the reader: h5_type_size open_image_source
 #include "facebench/io/hdf5.h"
 

@@ -1,34 +1,34 @@
 // The lists of every protocol: the name of a protocol or a whole one in TOML, then its files in the
 // order of TrialReader::files(), a line "==>" between them. A part that begins with "@NAME" is the
 // file of this name.
-// Sources: cpp/eval/facebench/protocols/readers/agedb_splits.cc
-// cpp/eval/facebench/protocols/readers/bin_pairs.cc
-//   cpp/eval/facebench/protocols/readers/blufr.cc cpp/eval/facebench/protocols/readers/cfp_pairs.cc
-//   cpp/eval/facebench/protocols/readers/dfw.cc
-//   cpp/eval/facebench/protocols/readers/file_listing.cc
-//   cpp/eval/facebench/protocols/readers/folders.cc cpp/eval/facebench/protocols/readers/ijb.cc
-//   cpp/eval/facebench/protocols/readers/ijba.cc
-//   cpp/eval/facebench/protocols/readers/ijba_quality.cc
-//   cpp/eval/facebench/protocols/readers/lfw_pairs.cc
-//   cpp/eval/facebench/protocols/readers/lfw_people.cc
-//   cpp/eval/facebench/protocols/readers/list_file.cc
-//   cpp/eval/facebench/protocols/readers/mask_matrix.cc
-//   cpp/eval/facebench/protocols/readers/mat_image_list.cc
-//   cpp/eval/facebench/protocols/readers/mat_search.cc
-//   cpp/eval/facebench/protocols/readers/number_rows.cc
-//   cpp/eval/facebench/protocols/readers/pair_collector.cc
-//   cpp/eval/facebench/protocols/readers/pairs.cc
-//   cpp/eval/facebench/protocols/readers/sample_names.cc
-//   cpp/eval/facebench/protocols/readers/survface.cc
-//   cpp/eval/facebench/protocols/readers/template_list.cc
-//   cpp/eval/facebench/protocols/readers/template_pairs.cc
-//   cpp/eval/facebench/protocols/readers/template_rows.cc
-//   cpp/eval/facebench/protocols/readers/umdfaces.cc
+// Sources: cpp/eval/facebench/lists/agedb_splits.cc
+// cpp/eval/facebench/lists/bin_pairs.cc
+//   cpp/eval/facebench/lists/blufr.cc cpp/eval/facebench/lists/cfp_pairs.cc
+//   cpp/eval/facebench/lists/dfw.cc
+//   cpp/eval/facebench/lists/internal/file_listing.cc
+//   cpp/eval/facebench/lists/folders.cc cpp/eval/facebench/lists/ijb.cc
+//   cpp/eval/facebench/lists/ijba.cc
+//   cpp/eval/facebench/lists/ijba_quality.cc
+//   cpp/eval/facebench/lists/lfw_pairs.cc
+//   cpp/eval/facebench/lists/lfw_people.cc
+//   cpp/eval/facebench/lists/internal/list_file.cc
+//   cpp/eval/facebench/lists/internal/mask_matrix.cc
+//   cpp/eval/facebench/lists/internal/mat_image_list.cc
+//   cpp/eval/facebench/lists/mat_search.cc
+//   cpp/eval/facebench/lists/internal/number_rows.cc
+//   cpp/eval/facebench/lists/internal/pair_collector.cc
+//   cpp/eval/facebench/lists/pairs.cc
+//   cpp/eval/facebench/lists/internal/sample_names.cc
+//   cpp/eval/facebench/lists/survface.cc
+//   cpp/eval/facebench/lists/template_list.cc
+//   cpp/eval/facebench/lists/internal/template_pairs.cc
+//   cpp/eval/facebench/lists/internal/template_rows.cc
+//   cpp/eval/facebench/lists/umdfaces.cc
 #include <algorithm>
 
 #include "facebench/core/registry.h"
-#include "facebench/protocols/reader.h"
-#include "facebench/protocols/spec.h"
+#include "facebench/evaluation/spec.h"
+#include "facebench/lists/reader.h"
 #include "files.h"
 #include "fuzz.h"
 

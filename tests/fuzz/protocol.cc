@@ -1,8 +1,8 @@
-// Sources: cpp/eval/facebench/protocols/spec.cc cpp/eval/facebench/protocols/conventions.cc
-// cpp/eval/facebench/protocols/reader.cc Not of the reader: of track_counts protocol_names
+// Sources: cpp/eval/facebench/evaluation/spec.cc cpp/eval/facebench/trials/conventions.cc
+// cpp/eval/facebench/lists/reader.cc Not of the reader: of track_counts protocol_names
 // load_protocol differences_from_official
 //   missing missing_files
-#include "facebench/protocols/spec.h"
+#include "facebench/evaluation/spec.h"
 
 #include "fuzz.h"
 

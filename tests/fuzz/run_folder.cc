@@ -1,11 +1,11 @@
 // The files of a run folder: run.json, metrics.json, scores.h5. The texts as they are, written into
 // a report; then the whole folder with its hashes.
-// Sources: cpp/eval/facebench/protocols/run_folder.cc cpp/eval/facebench/io/manifest.cc
+// Sources: cpp/eval/facebench/runs/run_folder.cc cpp/eval/facebench/io/manifest.cc
 // Functions: read_changed_run read_run check_output read_manifest read_manifest_as_it_is
 //   manifest_from_json check_content_hash content_hash is_run_folder
-#include "facebench/protocols/run_folder.h"
+#include "facebench/runs/run_folder.h"
 
-#include "facebench/reports/table.h"
+#include "facebench/runs/table.h"
 #include "files.h"
 #include "fuzz.h"
 

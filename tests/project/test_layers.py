@@ -9,7 +9,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # The floors by door, lowest first.
 DOORS = {
-    "eval": ["core", "io", "metrics", "protocols", "reports"],
+    "eval": [
+        "core",
+        "io",
+        "guard",
+        "metrics",
+        "trials",
+        "lists",
+        "evaluation",
+        "runs",
+        "analysis",
+    ],
     "vision": [
         "archives",
         "images",
@@ -30,7 +40,7 @@ LIBRARIES = {
     "fmt/": set(FLOORS),
     "nlohmann/": set(FLOORS) - {"core", "metrics"},
     "toml++/": {"io"},
-    "hdf5.h": {"io"},
+    "hdf5.h": {"io", "guard"},
     "zlib.h": {"io", "images"},
     "opencv2/": {"images", "detection", "crops", "datasets", "embedding", "pipeline", "synthetic"},
     "jpeglib.h": {"images"},
@@ -44,16 +54,20 @@ LIBRARIES = {
 # Not public, and used above their floor all the same. Vectors have internal linkage and ask for a
 # set of instructions: the kernels of every floor are made of them, and chosen in one way. The list
 # of torch's operations serves every floor that has torch. Archives are unfolded as lists of pairs
-# are, and TIFF files unpacked as MAT files. The lab asks runs as reports do.
+# are, and TIFF files unpacked as MAT files. What io asks of its guard is declared in io. Files of
+# scores are read as lists are, and a track's parts measured where they are scored. The lab asks
+# runs as reports do.
 SHARED = {
-    "facebench/core/internal/kernel_choice.h",
-    "facebench/core/internal/vectors.h",
-    "facebench/io/internal/inflate.h",
-    "facebench/io/internal/memory_number.h",
-    "facebench/io/internal/unfold.h",
-    "facebench/nn/internal/aten.h",
-    "facebench/reports/internal/counted_list.h",
-    "facebench/reports/internal/shortened.h",
+    f"facebench/{floor}/internal/{name}.h"
+    for floor, names in {
+        "core": "kernel_choice vectors",
+        "io": "confined_child hdf5_library hdf5_source inflate memory_number packed unfold",
+        "trials": "columns tail_of_pairs tail_shards trial_parts",
+        "lists": "bee_matrix class_words file_listing list_file pair_collector",
+        "analysis": "counted_list shortened",
+        "nn": "aten",
+    }.items()
+    for name in names.split()
 }
 # What public headers may include from outside: what they cost, everybody who uses the library pays.
 # Options are described in sources (core/options_fwd.h), tensors are declared without operations.
@@ -182,6 +196,46 @@ def test_the_check_sees_what_is_wrong(tmp_path):
         "cpp/vision/facebench/pipeline/run.cc includes facebench/timing/series.h",
         "cpp/vision/facebench/training/learner.h includes facebench/training/internal/own.h",
     ]
+
+
+def includers(root: Path = ROOT) -> dict[str, set[str]]:
+    """What each file includes of ours, a source and its header being one file."""
+    found: dict[str, set[str]] = {}
+    for _, path in all_cpp(root):
+        own = included_as(path).rpartition(".")[0]
+        ours = {i.rpartition(".")[0] for i in includes(path) if i.startswith("facebench/")}
+        found.setdefault(own, set()).update(ours - {own})
+    return found
+
+
+def knots(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Files each of which includes all others of its knot, over however many steps."""
+    reached: dict[str, set[str]] = {}
+    for start in graph:
+        seen, todo = set(), [start]
+        while todo:
+            for other in graph.get(todo.pop(), set()) - seen:
+                seen.add(other)
+                todo.append(other)
+        reached[start] = seen
+    found = {frozenset(b for b in reached[a] if a in reached.get(b, set())) for a in graph}
+    return sorted((set(k) for k in found if len(k) > 1), key=sorted)
+
+
+def test_a_circle_of_files_has_three_at_most():
+    """What a registry lists includes the registry's header, so these may be more."""
+    registries = {"facebench/detection/detector"}
+    large = [sorted(k) for k in knots(includers()) if len(k) > 3 and not k & registries]
+    assert large == []
+
+
+def test_a_circle_is_seen_through_a_source(tmp_path):
+    base = tmp_path / "cpp/eval/facebench/io"
+    base.mkdir(parents=True)
+    for name, included in {"a": "b", "b": "c", "c": "d", "d": "a"}.items():
+        (base / f"{name}.h").write_text("#pragma once\n")
+        (base / f"{name}.cc").write_text(f'#include "facebench/io/{included}.h"\n')
+    assert knots(includers(tmp_path)) == [{f"facebench/io/{n}" for n in "abcd"}]
 
 
 def test_outside_libraries_are_included_where_they_may_be():

@@ -1,8 +1,8 @@
-#include "facebench/reports/inspection.h"
+#include "facebench/analysis/inspection.h"
 
 #include "arrays.h"
 #include "common.h"
-#include "facebench/reports/listed_run.h"
+#include "facebench/analysis/listed_run.h"
 #include "json.h"
 #include "modules.h"
 

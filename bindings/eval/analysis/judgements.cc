@@ -1,7 +1,7 @@
 #include "arrays.h"
 #include "common.h"
-#include "facebench/reports/gallery_sizes.h"
-#include "facebench/reports/variance_budget.h"
+#include "facebench/analysis/gallery_sizes.h"
+#include "facebench/analysis/variance_budget.h"
 #include "json.h"
 #include "modules.h"
 

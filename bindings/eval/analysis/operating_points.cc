@@ -1,7 +1,7 @@
 #include "arrays.h"
 #include "common.h"
-#include "facebench/reports/calibration_report.h"
-#include "facebench/reports/threshold_report.h"
+#include "facebench/analysis/calibration_report.h"
+#include "facebench/analysis/threshold_report.h"
 #include "json.h"
 #include "modules.h"
 

@@ -1,4 +1,4 @@
-#include "facebench/reports/quality_report.h"
+#include "facebench/analysis/quality_report.h"
 
 #include "arrays.h"
 #include "common.h"

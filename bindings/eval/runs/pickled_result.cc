@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "common.h"
+#include "facebench/evaluation/evaluate.h"
 #include "facebench/io/file.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/run_folder.h"
+#include "facebench/runs/run_folder.h"
 #include "json.h"
 #include "modules.h"
 

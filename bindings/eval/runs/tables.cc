@@ -1,11 +1,11 @@
 #include "tables.h"
 
 #include "common.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/evaluation/metric.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/metrics/template_fusion.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/metric.h"
-#include "facebench/protocols/score_files.h"
-#include "facebench/protocols/spec.h"
+#include "facebench/runs/score_files.h"
 #include "modules.h"
 
 namespace facebench {

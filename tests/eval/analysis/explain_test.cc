@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
+#include "facebench/analysis/explain.h"
 #include "facebench/core/error.h"
-#include "facebench/reports/explain.h"
-#include "facebench/reports/save.h"
-#include "protocols/tiny_lfw.h"
+#include "facebench/runs/save.h"
+#include "lists/tiny_lfw.h"
 
 namespace facebench {
 namespace {

@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/evaluation/curves.h"
 #include "facebench/io/file.h"
-#include "facebench/protocols/curves.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/reports/save.h"
-#include "facebench/reports/table.h"
-#include "facebench/reports/verify.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/runs/save.h"
+#include "facebench/runs/table.h"
+#include "facebench/runs/verify.h"
+#include "facebench/trials/identification_trials.h"
 #include "io/helpers.h"
-#include "protocols/tiny_lfw.h"
+#include "lists/tiny_lfw.h"
 
 namespace facebench {
 namespace {

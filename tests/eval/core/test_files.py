@@ -116,13 +116,13 @@ def test_nothing_else_opens_files():
 # C++ sources that open files by themselves. All others go through read_file() and MappedFile.
 _OPENING = {
     "io/file.cc": "looks first",
-    "io/guard/hdf5_driver.cc": "after MappedFile has looked",
+    "guard/hdf5_driver.cc": "after MappedFile has looked",
     "io/image_files.cc": "regular files alone",
     "archives/internal/rec_index.cc": "after their size, which a pipe has not",
     "archives/internal/compression.cc": "regular files alone",
     "pipeline/internal/kept_faces.cc": "the cache of this user",
     **dict.fromkeys(
-        ("core/job.cc", "core/memory.cc", "io/guard/confinement.cc", "io/manifest.cc"),
+        ("core/job.cc", "core/memory.cc", "guard/confinement.cc", "io/manifest.cc"),
         "the kernel's",
     ),
     **dict.fromkeys(("timing/proc.cc", "timing/process_meter.cc"), "the kernel's"),

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "facebench/protocols/evaluate.h"
+#include "facebench/evaluation/evaluate.h"
 
 // The numbers of a track measured in two ways.
 namespace facebench {

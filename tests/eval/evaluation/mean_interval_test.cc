@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/listed_trials.h"
-#include "protocols/random_people.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/trials/listed_trials.h"
+#include "trials/random_people.h"
 
 // The mean over tracks draws people once for all of them.
 namespace facebench {

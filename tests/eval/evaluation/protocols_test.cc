@@ -6,13 +6,13 @@
 #include <limits>
 
 #include "facebench/core/error.h"
+#include "facebench/evaluation/embedded.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/file.h"
-#include "facebench/protocols/embedded.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/scoring.h"
-#include "facebench/protocols/spec.h"
-#include "protocols/tiny_lfw.h"
+#include "facebench/trials/listed_trials.h"
+#include "facebench/trials/scoring.h"
+#include "lists/tiny_lfw.h"
 
 namespace facebench {
 namespace {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "facebench/core/error.h"
-#include "facebench/io/guard/confinement.h"
+#include "facebench/guard/internal/confinement.h"
 
 namespace facebench {
 

@@ -15,11 +15,11 @@
 
 #include "facebench/io/confine.h"
 #include "facebench/io/file.h"
-#include "facebench/io/guard/confined_child.h"
 #include "facebench/io/hdf5.h"
+#include "facebench/io/internal/confined_child.h"
 #include "facebench/io/json.h"
 #include "facebench/io/toml.h"
-#include "io/confined.h"
+#include "guard/confined.h"
 #include "io/helpers.h"
 
 namespace facebench {

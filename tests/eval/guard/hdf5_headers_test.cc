@@ -1,5 +1,5 @@
 // Headers of objects, made by hand after the format's description: which of them the library gets.
-#include "facebench/io/guard/hdf5_headers.h"
+#include "facebench/guard/internal/hdf5_headers.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include "facebench/core/error.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/sha256.h"
-#include "io/confined.h"
+#include "guard/confined.h"
 #include "io/helpers.h"
 
 namespace facebench {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/evaluate.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/trials/dense_trials.h"
 #include "io/helpers.h"
-#include "protocols/list_texts.h"
+#include "lists/list_texts.h"
 
 namespace facebench {
 namespace {

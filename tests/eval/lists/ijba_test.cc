@@ -8,9 +8,9 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/random.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/file.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/spec.h"
 #include "io/helpers.h"
 
 namespace facebench {
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 #define EXPECT_HAS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 // A folder for as long as the object lives.
-class Place {
+class ListFolder {
  public:
   const fs::path& root() const { return root_.path(); }
   void write(const std::string& name, const std::string& text) const {
@@ -37,7 +37,7 @@ class Place {
   TemporaryFolder root_;
 };
 
-std::string refusal(const std::string& protocol, const Place& place) {
+std::string refusal(const std::string& protocol, const ListFolder& place) {
   try {
     read_trials(load_protocol(protocol), {place.root()});
   } catch (const Error& e) {
@@ -62,7 +62,7 @@ const std::string kHead = "TEMPLATE_ID,SUBJECT_ID,FILE,MEDIA_ID,AGE\n";
 
 // Three people: 7 with the templates 1 (a photograph and two frames of one video) and 2, 8 with 3,
 // 9 with 4.
-void write_verification(const Place& place) {
+void write_verification(const ListFolder& place) {
   place.write(kMetadata, kHead +
                              "1,7,img/1.jpg,11,\n1,7,frame/5_1.png,5,\n1,7,frame/5_2.png,5,3\n"
                              "2,7,img/2.jpg,12,\n3,8,img/3.jpg,13,\n4,9,img/4.jpg,14,\n");
@@ -70,7 +70,7 @@ void write_verification(const Place& place) {
 }
 
 TEST(Ijba11, ReadsTemplatesWithTheirMedia) {
-  const Place place;
+  const ListFolder place;
   write_verification(place);
   const TrialSet set = read_trials(load_protocol("ijba_1_1"), {place.root()});
   ASSERT_EQ(set.tracks.size(), 1u);
@@ -109,12 +109,12 @@ TEST(Ijba11, MalformedListsAreErrorsWithFileAndLine) {
            {kComparisons, "1,3\r\n", "1,5\r\n", "verify_comparisons_1.csv:2: template 5 is not"},
            {kComparisons, "1,3\r\n", "1,3,4\r\n", "verify_comparisons_1.csv:2"},
            {kComparisons, "1,3\r\n", "1,x\r\n", "verify_comparisons_1.csv:2"}}) {
-    const Place place;
+    const ListFolder place;
     write_verification(place);
     place.replace(c.file, c.from, c.to);
     EXPECT_HAS(refusal("ijba_1_1", place), c.expected);
   }
-  const Place place;
+  const ListFolder place;
   EXPECT_HAS(refusal("ijba_1_1", place), "verify_metadata_1.csv");
   write_verification(place);
   fs::remove(place.root() / kComparisons);  // a split of which half is missing is not absent
@@ -122,7 +122,7 @@ TEST(Ijba11, MalformedListsAreErrorsWithFileAndLine) {
 }
 
 TEST(Ijba11, AByteOrderMarkIsTakenAndCounted) {
-  const Place place;
+  const ListFolder place;
   write_verification(place);
   place.write(kMetadata, "\xEF\xBB\xBF" + read_file(place.root() / kMetadata));
   const TrialSet set = read_trials(load_protocol("ijba_1_1"), {place.root()});
@@ -130,7 +130,7 @@ TEST(Ijba11, AByteOrderMarkIsTakenAndCounted) {
 }
 
 TEST(Ijba11, AFileThatShowsTwoSubjectsIsTwoSamples) {
-  const Place place;
+  const ListFolder place;
   write_verification(place);
   place.replace(kMetadata, "4,9,img/4.jpg", "4,9,img/3.jpg");
   const TrialSet set = read_trials(load_protocol("ijba_1_1"), {place.root()});
@@ -154,7 +154,7 @@ EmbeddingSet embeddings_of(const TrialSet& set, int dim, double noise) {
 }
 
 TEST(Ijba11, MeanAndDeviationOverTheSplits) {
-  const Place place;
+  const ListFolder place;
   write_verification(place);
   for (const std::string name : {"verify_metadata", "verify_comparisons"})
     place.write("IJB-A_11_sets/split2/" + name + "_2.csv",
@@ -178,7 +178,7 @@ TEST(Ijba11, MeanAndDeviationOverTheSplits) {
 }
 
 TEST(Ijba1n, GalleriesAndProbes) {
-  const Place place;
+  const ListFolder place;
   const std::string at = "IJB-A_1N_sets/split3/search_";
   place.write(at + "gallery_3.csv", kHead + "1,7,img/1.jpg,11,\n2,8,img/2.jpg,12,\n");
   place.write(at + "probe_3.csv",
@@ -220,7 +220,7 @@ ProtocolSpec quality_by_scores() {
 }
 
 TEST(IjbaQuality, ScoresWithCutOffsMakeTheThreeSets) {
-  const Place place;
+  const ListFolder place;
   place.write("quality.csv", kScores);
   const TrialSet set = read_trials(quality_by_scores(), {place.root()});
   EXPECT_EQ(counts(set, "low2high"), (Counts{{"comparisons", 6},
@@ -260,7 +260,7 @@ TEST(IjbaQuality, MalformedScoreFilesAreErrorsWithFileAndLine) {
            {"a/2.jpg,a,30", "a/2.jpg,a", "quality.csv:3"},
            {"a/2.jpg,a,30", "/a/2.jpg,a,30", "absolute"},
            {"a/2.jpg,a,30", "a/2.jpg,,30", "quality.csv:3: who is on a/2.jpg is not said"}}) {
-    const Place place;
+    const ListFolder place;
     place.write("quality.csv", kScores);
     place.replace("quality.csv", c.from, c.to);
     std::string text;
@@ -271,7 +271,7 @@ TEST(IjbaQuality, MalformedScoreFilesAreErrorsWithFileAndLine) {
     }
     EXPECT_HAS(text, c.expected);
   }
-  const Place place;
+  const ListFolder place;
   EXPECT_HAS(refusal("ijba_quality", place), "namelist_high.mat");
   for (const char* name : {"high", "middle", "low"})
     place.write(std::string("namelist_") + name + ".mat", "not a MAT file");
@@ -347,7 +347,7 @@ TEST(LfwSearch, MalformedListsAreErrorsWithLine) {
                                                    {"Ann\t3", "Ann/x\t3", "not a person's name"},
                                                    {"Cat\t2\n", "Cat\t2\nDan\t1\n", "more lines"},
                                                    {"1\nCat\t2\n", "", "ends where"}}) {
-    const Place place;
+    const ListFolder place;
     place.write("people.txt", good);
     EXPECT_EQ(refusal("lfw_search", place), "");
     place.replace("people.txt", c.from, c.to);
@@ -356,7 +356,7 @@ TEST(LfwSearch, MalformedListsAreErrorsWithLine) {
 }
 
 TEST(LfwSearch, APersonWhoIsListedTwiceCountsOnce) {
-  const Place place;
+  const ListFolder place;
   place.write("people.txt", "2\n2\nAnn\t3\nBob\t1\n1\nAnn\t2\n");
   const TrialSet set = read_trials(load_protocol("lfw_search"), {place.root()});
   EXPECT_EQ(set.names.size(), 4u);
@@ -365,7 +365,7 @@ TEST(LfwSearch, APersonWhoIsListedTwiceCountsOnce) {
 }
 
 TEST(Folders, PeopleOfOnesOwn) {
-  const Place place;
+  const ListFolder place;
   for (const std::string name : {"ann/1.jpg", "ann/2.JPG", "ann/3.png", "bob/1.jpg", "bob/2.jpg",
                                  "cat/1.pgm", "ann/notes.txt", ".cache/x.jpg", "readme.md"})
     place.write(name, "bytes of " + name);

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/mat5.h"
-#include "facebench/protocols/spec.h"
 
 namespace facebench {
 

@@ -8,13 +8,13 @@
 #include <stdexcept>
 
 #include "facebench/core/random.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/mat5.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/spec.h"
+#include "facebench/trials/listed_trials.h"
 #include "io/helpers.h"
-#include "protocols/list_texts.h"
+#include "lists/list_texts.h"
 
 namespace facebench {
 namespace {

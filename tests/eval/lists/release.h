@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "facebench/protocols/check_data.h"
+#include "facebench/evaluation/check_data.h"
 #include "io/helpers.h"
-#include "protocols/list_texts.h"
+#include "lists/list_texts.h"
 
 namespace facebench {
 

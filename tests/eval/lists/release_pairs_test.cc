@@ -1,9 +1,9 @@
 // Releases of lists of pairs; see release.h.
 
+#include "facebench/evaluation/evaluate.h"
 #include "facebench/io/mat5.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/listed_trials.h"
-#include "protocols/release.h"
+#include "facebench/trials/listed_trials.h"
+#include "lists/release.h"
 
 namespace facebench {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "facebench/io/mat5.h"
-#include "protocols/release.h"
+#include "lists/release.h"
 
 namespace facebench {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/matrix_trials.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/trials/matrix_trials.h"
 #include "io/helpers.h"
-#include "protocols/list_texts.h"
+#include "lists/list_texts.h"
 
 namespace facebench {
 namespace {

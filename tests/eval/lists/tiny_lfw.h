@@ -4,9 +4,9 @@
 #include <string>
 
 #include "facebench/core/random.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
-#include "facebench/protocols/spec.h"
 #include "io/helpers.h"
 
 namespace facebench {

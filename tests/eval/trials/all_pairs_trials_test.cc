@@ -4,22 +4,22 @@
 #include <cmath>
 #include <fstream>
 
+#include "evaluation/expect_same.h"
+#include "facebench/analysis/trial_pairs.h"
 #include "facebench/core/error.h"
+#include "facebench/evaluation/evaluate.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/metrics/many_comparisons.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/tail_bounds.h"
 #include "facebench/metrics/tar_at_far.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/measurable.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/reports/trial_pairs.h"
-#include "facebench/reports/verify.h"
-#include "protocols/expect_same.h"
-#include "protocols/random_people.h"
-#include "protocols/tiny_lfw.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/runs/verify.h"
+#include "facebench/trials/dense_trials.h"
+#include "facebench/trials/measurable.h"
+#include "lists/tiny_lfw.h"
+#include "trials/random_people.h"
 
 // Tracks whose scores are too many to keep, against the same track with all scores kept.
 namespace facebench {

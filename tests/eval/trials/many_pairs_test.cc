@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "facebench/core/random.h"
+#include "facebench/evaluation/evaluate.h"
 #include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/roc.h"
 #include "facebench/metrics/tar_at_far.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/listed_trials.h"
-#include "protocols/random_people.h"
+#include "facebench/trials/listed_trials.h"
+#include "trials/random_people.h"
 
 // A list that is too long to be sorted for each metric, against the same comparisons sorted.
 namespace facebench {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "facebench/core/random.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/embeddings.h"
-#include "facebench/protocols/spec.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

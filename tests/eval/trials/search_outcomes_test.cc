@@ -4,16 +4,16 @@
 #include <tuple>
 #include <utility>
 
+#include "evaluation/expect_same.h"
+#include "facebench/analysis/trial_pairs.h"
 #include "facebench/core/error.h"
+#include "facebench/evaluation/evaluate.h"
 #include "facebench/io/file.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/reports/trial_pairs.h"
-#include "facebench/reports/verify.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/runs/verify.h"
+#include "facebench/trials/identification_trials.h"
 #include "io/helpers.h"
-#include "protocols/expect_same.h"
-#include "protocols/random_people.h"
+#include "trials/random_people.h"
 
 // Searches whose scores are too many to keep, against the same searches with all scores kept.
 namespace facebench {

@@ -1,4 +1,4 @@
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 #include <gtest/gtest.h>
 
@@ -8,16 +8,16 @@
 #include <limits>
 
 #include "facebench/core/error.h"
+#include "facebench/evaluation/evaluate.h"
 #include "facebench/io/file.h"
 #include "facebench/metrics/summary.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/matrix_trials.h"
-#include "facebench/protocols/run_folder.h"
-#include "protocols/random_people.h"
-#include "protocols/tiny_lfw.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/trials/dense_trials.h"
+#include "facebench/trials/identification_trials.h"
+#include "facebench/trials/listed_trials.h"
+#include "facebench/trials/matrix_trials.h"
+#include "lists/tiny_lfw.h"
+#include "trials/random_people.h"
 
 namespace facebench {
 namespace {

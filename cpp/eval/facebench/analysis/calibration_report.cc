@@ -1,16 +1,16 @@
-#include "facebench/reports/calibration_report.h"
+#include "facebench/analysis/calibration_report.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "facebench/analysis/internal/counted_list.h"
+#include "facebench/analysis/internal/interval_json.h"
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
 #include "facebench/io/file.h"
 #include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/calibration.h"
-#include "facebench/reports/internal/counted_list.h"
-#include "facebench/reports/internal/interval_json.h"
 
 namespace facebench {
 namespace {

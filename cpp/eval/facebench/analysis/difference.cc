@@ -1,4 +1,4 @@
-#include "facebench/reports/difference.h"
+#include "facebench/analysis/difference.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
+#include "facebench/analysis/internal/shortened.h"
 #include "facebench/io/toml.h"
-#include "facebench/reports/internal/shortened.h"
 
 namespace facebench {
 namespace {

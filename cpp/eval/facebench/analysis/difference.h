@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "facebench/analysis/trial_pairs.h"
 #include "facebench/core/registry.h"
-#include "facebench/reports/trial_pairs.h"
 
 namespace facebench {
 

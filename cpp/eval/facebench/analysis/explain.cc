@@ -1,4 +1,4 @@
-#include "facebench/reports/explain.h"
+#include "facebench/analysis/explain.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "facebench/core/error.h"
-#include "facebench/reports/table.h"
+#include "facebench/runs/table.h"
 
 namespace facebench {
 namespace {

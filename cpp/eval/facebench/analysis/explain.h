@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "facebench/analysis/difference.h"
+#include "facebench/analysis/run_pairing.h"
 #include "facebench/core/job.h"
 #include "facebench/io/json.h"
-#include "facebench/reports/difference.h"
-#include "facebench/reports/run_pairing.h"
 
 namespace facebench {
 

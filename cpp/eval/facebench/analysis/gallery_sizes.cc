@@ -1,4 +1,4 @@
-#include "facebench/reports/gallery_sizes.h"
+#include "facebench/analysis/gallery_sizes.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include "facebench/core/random.h"
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/summary.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/scoring.h"
+#include "facebench/trials/identification_trials.h"
+#include "facebench/trials/scoring.h"
 
 namespace facebench {
 namespace {

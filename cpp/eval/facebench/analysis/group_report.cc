@@ -1,4 +1,4 @@
-#include "facebench/reports/group_report.h"
+#include "facebench/analysis/group_report.h"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "facebench/analysis/internal/counted_list.h"
+#include "facebench/analysis/internal/interval_json.h"
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/core/options.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/reports/internal/counted_list.h"
-#include "facebench/reports/internal/interval_json.h"
+#include "facebench/runs/run_folder.h"
 
 namespace facebench {
 namespace {

@@ -1,4 +1,4 @@
-#include "facebench/reports/inspection.h"
+#include "facebench/analysis/inspection.h"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,8 @@
 #include <numbers>
 #include <utility>
 
+#include "facebench/analysis/internal/counted_list.h"
+#include "facebench/analysis/quality_report.h"
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
@@ -18,8 +20,6 @@
 #include "facebench/io/text.h"
 #include "facebench/metrics/fixed_threshold.h"
 #include "facebench/metrics/score_calibrator.h"
-#include "facebench/reports/internal/counted_list.h"
-#include "facebench/reports/quality_report.h"
 
 namespace facebench {
 namespace {

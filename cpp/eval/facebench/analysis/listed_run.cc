@@ -1,6 +1,6 @@
-#include "facebench/reports/listed_run.h"
+#include "facebench/analysis/listed_run.h"
 
-#include "facebench/reports/internal/counted_list.h"
+#include "facebench/analysis/internal/counted_list.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/reports/quality_report.h"
+#include "facebench/analysis/quality_report.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <limits>
 #include <unordered_map>
 
+#include "facebench/analysis/internal/counted_list.h"
+#include "facebench/analysis/internal/interval_json.h"
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/io/text.h"
-#include "facebench/reports/internal/counted_list.h"
-#include "facebench/reports/internal/interval_json.h"
 
 namespace facebench {
 namespace {

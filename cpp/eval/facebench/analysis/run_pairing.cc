@@ -1,4 +1,4 @@
-#include "facebench/reports/run_pairing.h"
+#include "facebench/analysis/run_pairing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,13 +8,13 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/evaluation/convention_choice.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/evaluation/metric.h"
 #include "facebench/metrics/comparisons.h"
-#include "facebench/protocols/convention_choice.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/measurable.h"
-#include "facebench/protocols/metric.h"
-#include "facebench/protocols/scoring.h"
+#include "facebench/trials/listed_trials.h"
+#include "facebench/trials/measurable.h"
+#include "facebench/trials/scoring.h"
 
 namespace facebench {
 namespace {

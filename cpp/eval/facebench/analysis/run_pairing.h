@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "facebench/analysis/trial_pairs.h"
 #include "facebench/core/job.h"
 #include "facebench/metrics/paired.h"
-#include "facebench/reports/trial_pairs.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/reports/run_ranking.h"
+#include "facebench/analysis/run_ranking.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "facebench/analysis/run_pairing.h"
+#include "facebench/analysis/trial_pairs.h"
 #include "facebench/core/error.h"
+#include "facebench/evaluation/metric.h"
 #include "facebench/metrics/interval.h"
-#include "facebench/protocols/metric.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/reports/run_pairing.h"
-#include "facebench/reports/trial_pairs.h"
+#include "facebench/runs/run_folder.h"
 
 namespace facebench {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "facebench/analysis/difference.h"
 #include "facebench/core/job.h"
 #include "facebench/io/json.h"
 #include "facebench/metrics/bootstrap.h"
 #include "facebench/metrics/paired.h"
-#include "facebench/reports/difference.h"
 
 namespace facebench {
 

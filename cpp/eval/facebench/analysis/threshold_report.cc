@@ -1,4 +1,4 @@
-#include "facebench/reports/threshold_report.h"
+#include "facebench/analysis/threshold_report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <set>
 #include <stdexcept>
 
+#include "facebench/analysis/internal/counted_list.h"
+#include "facebench/analysis/internal/interval_json.h"
 #include "facebench/core/options.h"
 #include "facebench/metrics/fixed_threshold.h"
-#include "facebench/reports/internal/counted_list.h"
-#include "facebench/reports/internal/interval_json.h"
 
 namespace facebench {
 namespace {

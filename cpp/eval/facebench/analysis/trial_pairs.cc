@@ -1,10 +1,10 @@
-#include "facebench/reports/trial_pairs.h"
+#include "facebench/analysis/trial_pairs.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "facebench/core/nfc.h"
-#include "facebench/protocols/listed_trials.h"
+#include "facebench/trials/listed_trials.h"
 
 namespace facebench {
 std::vector<std::int32_t> units_in(const TrialSet& a, const TrialSet& b) {

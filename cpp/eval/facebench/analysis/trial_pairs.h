@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "facebench/protocols/run_folder.h"
+#include "facebench/runs/run_folder.h"
 
 namespace facebench {
 

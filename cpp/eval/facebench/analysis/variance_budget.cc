@@ -1,4 +1,4 @@
-#include "facebench/reports/variance_budget.h"
+#include "facebench/analysis/variance_budget.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,12 +9,12 @@
 #include <memory>
 #include <stdexcept>
 
+#include "facebench/analysis/listed_run.h"
+#include "facebench/analysis/run_ranking.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
 #include "facebench/metrics/summary.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/reports/listed_run.h"
-#include "facebench/reports/run_ranking.h"
+#include "facebench/runs/run_folder.h"
 
 namespace facebench {
 namespace {

@@ -1,10 +1,10 @@
-#include "facebench/protocols/check_data.h"
+#include "facebench/evaluation/check_data.h"
 
 #include <algorithm>
 
 #include "facebench/core/error.h"
 #include "facebench/io/presence.h"
-#include "facebench/protocols/readers/file_listing.h"
+#include "facebench/lists/internal/file_listing.h"
 
 namespace facebench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/protocols/spec.h"
+#include "facebench/evaluation/spec.h"
 
 namespace facebench {
 

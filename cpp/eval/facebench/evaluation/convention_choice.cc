@@ -1,4 +1,4 @@
-#include "facebench/protocols/convention_choice.h"
+#include "facebench/evaluation/convention_choice.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "facebench/evaluation/metric.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/identification.h"
 #include "facebench/metrics/tar_at_far.h"
-#include "facebench/protocols/metric.h"
 
 namespace facebench {
 namespace {

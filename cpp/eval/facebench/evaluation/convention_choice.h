@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "facebench/protocols/conventions.h"
-#include "facebench/protocols/evaluate.h"
+#include "facebench/evaluation/evaluation_options.h"
+#include "facebench/io/json.h"
+#include "facebench/trials/conventions.h"
 
 // Which rule each metric of an evaluation follows.
 namespace facebench {
 
 struct Metric;
+struct ProtocolSpec;
 
 // A rule of a convention that can be chosen by itself. Its name is that of the option, and of the
 // key in the table [evaluation] of a protocol.

@@ -1,4 +1,4 @@
-#include "facebench/protocols/curves.h"
+#include "facebench/evaluation/curves.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 
 #include "facebench/io/json.h"
 #include "facebench/metrics/summary.h"
-#include "facebench/protocols/measurable.h"
+#include "facebench/trials/measurable.h"
 
 namespace facebench {
 

@@ -9,10 +9,10 @@
 #include "facebench/core/error.h"
 #include "facebench/core/nfc.h"
 #include "facebench/core/options.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/readers/file_listing.h"
-#include "facebench/protocols/spec.h"
+#include "facebench/lists/internal/file_listing.h"
 
 namespace facebench {
 namespace {

@@ -1,4 +1,4 @@
-#include "facebench/protocols/embedded.h"
+#include "facebench/evaluation/embedded.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/evaluate.h"
+#include "facebench/evaluation/evaluate.h"
 
 #include <fmt/format.h>
 
@@ -9,20 +9,20 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
+#include "facebench/evaluation/convention_choice.h"
+#include "facebench/evaluation/internal/measure_track.h"
+#include "facebench/evaluation/metric.h"
+#include "facebench/evaluation/warnings.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/template_fusion.h"
-#include "facebench/protocols/convention_choice.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/internal/measure_track.h"
-#include "facebench/protocols/internal/tail_of_pairs.h"
-#include "facebench/protocols/internal/tail_shards.h"
-#include "facebench/protocols/internal/trial_parts.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/metric.h"
-#include "facebench/protocols/scoring.h"
-#include "facebench/protocols/warnings.h"
+#include "facebench/trials/dense_trials.h"
+#include "facebench/trials/internal/tail_of_pairs.h"
+#include "facebench/trials/internal/tail_shards.h"
+#include "facebench/trials/internal/trial_parts.h"
+#include "facebench/trials/listed_trials.h"
+#include "facebench/trials/scoring.h"
 
 namespace facebench {
 namespace {
@@ -186,55 +186,6 @@ std::vector<std::string> notes_of_lists(const TrialSet& trials) {
   for (std::string& difference : differences_from_official(spec, trials))
     notes.push_back(std::move(difference));
   return notes;
-}
-
-void EvaluationOptions::describe(OptionsBuilder<EvaluationOptions>& o) {
-  o.name("EvaluationOptions", "How a protocol is evaluated.");
-  o.field("convention", &EvaluationOptions::convention,
-          "how the numbers are computed (see: facebench list conventions); default: the "
-          "protocol's");
-  o.field("accuracy_convention", &EvaluationOptions::accuracy_convention,
-          "how the accuracy is computed; default: as the convention says");
-  o.field("tar_at_far_convention", &EvaluationOptions::tar_at_far_convention,
-          "how a TAR at a FAR is computed; default: as the convention says");
-  o.field("identification_convention", &EvaluationOptions::identification_convention,
-          "how a DIR at an FPIR is computed; default: as the convention says");
-  o.field("rank_ties", &EvaluationOptions::rank_ties,
-          "the rank of a mate with the same score as other people: pessimistic, optimistic, "
-          "expected; default: the protocol's, else pessimistic");
-  o.field("failed_enrolments", &EvaluationOptions::failed_enrolments,
-          "what a failed enrolment scores; default: the protocol's");
-  o.field("interval", &EvaluationOptions::interval,
-          "how confidence intervals are made; default: the protocol's");
-  o.field("fusion", &EvaluationOptions::fusion,
-          "how the embeddings of a template become one (see: facebench list fusions); default: the "
-          "protocol's");
-  o.field("match", &EvaluationOptions::match,
-          "how the names of embeddings are those of the lists: exact, path_stem (without endings), "
-          "suffix (theirs end with ours), stem (the file name alone); default: the protocol's");
-  o.field("replicates", &EvaluationOptions::replicates, "bootstrap replicates", 20, 10'000'000);
-  o.field("level", &EvaluationOptions::level, "level of the intervals", 0.5, 0.9999);
-  o.field("seed", &EvaluationOptions::seed, "seed of the bootstrap", 0, 9e15);
-  o.field("stored_scores", &EvaluationOptions::stored_scores,
-          "comparisons of a track up to which all scores are kept; of more, the genuine and the "
-          "highest impostor ones and a histogram (every image with every other), or the outcome "
-          "of each search",
-          1, 1'000'000'000);
-  o.field("strict", &EvaluationOptions::strict,
-          "any failed enrolment and any blemish of the lists is an error");
-}
-
-double TrackResult::failure_to_enrol_rate() const {
-  const std::int64_t units = templates > 0 ? templates : samples;
-  return units == 0 ? 0 : static_cast<double>(failed.size()) / static_cast<double>(units);
-}
-
-const Number& TrackResult::number(std::string_view name) const {
-  return item_named("metric of this track", numbers, &Number::name, name);
-}
-
-const TrackResult& Result::track(std::string_view name) const {
-  return item_named("track", tracks, &TrackResult::name, name);
 }
 
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options) {

@@ -1,4 +1,4 @@
-#include "facebench/protocols/metric.h"
+#include "facebench/evaluation/metric.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "facebench/evaluation/convention_choice.h"
 #include "facebench/metrics/accuracy.h"
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/identification.h"
@@ -15,7 +16,6 @@
 #include "facebench/metrics/similarity_matrix.h"
 #include "facebench/metrics/tail_bounds.h"
 #include "facebench/metrics/tar_at_far.h"
-#include "facebench/protocols/convention_choice.h"
 
 namespace facebench {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "facebench/core/registry.h"
+#include "facebench/evaluation/number.h"
 #include "facebench/metrics/statistic.h"
-#include "facebench/protocols/conventions.h"
-#include "facebench/protocols/measurable.h"
-#include "facebench/protocols/number.h"
+#include "facebench/trials/conventions.h"
+#include "facebench/trials/measurable.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/spec.h"
+#include "facebench/evaluation/spec.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
+#include "facebench/evaluation/convention_choice.h"
+#include "facebench/evaluation/embedded.h"
+#include "facebench/evaluation/metric.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/metrics/template_fusion.h"
-#include "facebench/protocols/convention_choice.h"
-#include "facebench/protocols/embedded.h"
-#include "facebench/protocols/metric.h"
-#include "facebench/protocols/scoring.h"
+#include "facebench/trials/scoring.h"
 
 namespace facebench {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "facebench/core/options_fwd.h"
 #include "facebench/core/registry.h"
-#include "facebench/protocols/reader.h"
+#include "facebench/lists/reader.h"
 
 namespace facebench {
 

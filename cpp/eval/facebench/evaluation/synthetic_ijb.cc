@@ -1,4 +1,4 @@
-#include "facebench/protocols/synthetic_ijb.h"
+#include "facebench/evaluation/synthetic_ijb.h"
 
 #include <fmt/format.h>
 

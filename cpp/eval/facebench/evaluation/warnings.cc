@@ -1,4 +1,4 @@
-#include "facebench/protocols/warnings.h"
+#include "facebench/evaluation/warnings.h"
 
 #include <fmt/format.h>
 

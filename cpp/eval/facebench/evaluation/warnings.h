@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/protocols/evaluate.h"
+#include "facebench/evaluation/result.h"
 
 namespace facebench {
 

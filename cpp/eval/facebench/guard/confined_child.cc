@@ -1,4 +1,4 @@
-#include "facebench/io/guard/confined_child.h"
+#include "facebench/io/internal/confined_child.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -20,8 +20,8 @@
 #include <utility>
 
 #include "facebench/core/utf8.h"
+#include "facebench/guard/internal/confinement.h"
 #include "facebench/io/confine.h"
-#include "facebench/io/guard/confinement.h"
 
 // Over the socket: a question is a length, then its bytes; an answer is an Outcome, a length, and
 // as many bytes.

@@ -1,4 +1,4 @@
-#include "facebench/io/guard/confinement.h"
+#include "facebench/guard/internal/confinement.h"
 
 #include <fmt/format.h>
 #include <linux/audit.h>

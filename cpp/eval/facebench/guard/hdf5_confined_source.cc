@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "facebench/io/file.h"
-#include "facebench/io/guard/confined_child.h"
+#include "facebench/io/internal/confined_child.h"
 #include "facebench/io/internal/hdf5_library.h"
 #include "facebench/io/internal/hdf5_source.h"
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "facebench/io/guard/hdf5_headers.h"
+#include "facebench/guard/internal/hdf5_headers.h"
 #include "facebench/io/internal/hdf5_library.h"
 #include "facebench/io/internal/memory_number.h"
 #if H5_VERSION_GE(1, 13, 0)

@@ -1,4 +1,4 @@
-#include "facebench/io/guard/hdf5_headers.h"
+#include "facebench/guard/internal/hdf5_headers.h"
 
 #include <cstring>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "facebench/io/guard/packed.h"
+#include "facebench/io/internal/packed.h"
 
 #include "facebench/io/text.h"
 

@@ -5,8 +5,8 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/confine.h"
-#include "facebench/io/guard/confined_child.h"
 #include "facebench/io/hdf5.h"
+#include "facebench/io/internal/confined_child.h"
 #include "facebench/io/internal/hdf5_source.h"
 #include "facebench/io/internal/memory_number.h"
 #include "facebench/io/text.h"

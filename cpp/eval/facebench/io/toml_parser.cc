@@ -34,8 +34,8 @@ struct TomlMistake {};
 #include <sstream>
 
 #include "facebench/core/error.h"
-#include "facebench/io/guard/confined_child.h"
-#include "facebench/io/guard/packed.h"
+#include "facebench/io/internal/confined_child.h"
+#include "facebench/io/internal/packed.h"
 #include "facebench/io/internal/toml_check.h"
 #include "facebench/io/internal/toml_node.h"
 

@@ -4,7 +4,7 @@
 // age, or the name itself) and a row of labels, 1 genuine and -1 (or 0) impostor. Fields count by
 // their order, not by name. Names begin with the person in the protocol's own folder of images and
 // with a number in the data set's. Source: public readers of the file, named in
-// tests/eval/protocols/release_pairs_test.cc; the data set is by Moschoglou et al., CVPR Workshops
+// tests/eval/lists/release_pairs_test.cc; the data set is by Moschoglou et al., CVPR Workshops
 // 2017.
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@
 #include "facebench/io/mat5.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/readers/pair_collector.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/pair_collector.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/sample_names.h"
 
 namespace facebench {
 namespace {

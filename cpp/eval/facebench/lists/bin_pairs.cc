@@ -14,8 +14,8 @@
 #include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/verification_pack.h"
-#include "facebench/protocols/readers/pair_collector.h"
-#include "facebench/protocols/readers/reader_entry.h"
+#include "facebench/lists/internal/pair_collector.h"
+#include "facebench/lists/internal/reader_entry.h"
 
 namespace facebench {
 namespace {

@@ -16,10 +16,10 @@
 #include "facebench/io/file.h"
 #include "facebench/io/mat5.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/sample_names.h"
+#include "facebench/trials/dense_trials.h"
+#include "facebench/trials/identification_trials.h"
 
 namespace facebench {
 namespace {

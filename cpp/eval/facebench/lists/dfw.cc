@@ -15,11 +15,11 @@
 #include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/mask_matrix.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/mask_matrix.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/sample_names.h"
+#include "facebench/trials/dense_trials.h"
 
 namespace facebench {
 namespace {

@@ -20,9 +20,9 @@
 #include "facebench/core/options.h"
 #include "facebench/io/image_files.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/readers/reader_entry.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/trials/dense_trials.h"
+#include "facebench/trials/identification_trials.h"
 
 namespace facebench {
 namespace {

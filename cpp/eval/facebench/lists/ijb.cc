@@ -30,13 +30,13 @@
 #include "facebench/core/options.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/sample_names.h"
-#include "facebench/protocols/readers/template_pairs.h"
-#include "facebench/protocols/readers/template_rows.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/sample_names.h"
+#include "facebench/lists/internal/template_pairs.h"
+#include "facebench/lists/internal/template_rows.h"
+#include "facebench/trials/identification_trials.h"
+#include "facebench/trials/listed_trials.h"
 
 namespace facebench {
 namespace {

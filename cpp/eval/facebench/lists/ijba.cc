@@ -19,11 +19,11 @@
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
 #include "facebench/io/presence.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/template_rows.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/template_rows.h"
+#include "facebench/trials/identification_trials.h"
+#include "facebench/trials/listed_trials.h"
 
 namespace facebench {
 namespace {

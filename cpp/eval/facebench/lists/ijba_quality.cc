@@ -13,10 +13,10 @@
 #include "facebench/io/mat5.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/sample_names.h"
+#include "facebench/trials/dense_trials.h"
 
 namespace facebench {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/sample_names.h"
+#include "facebench/trials/identification_trials.h"
 
 namespace facebench {
 namespace {

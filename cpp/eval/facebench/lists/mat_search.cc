@@ -15,9 +15,9 @@
 
 #include "facebench/core/options.h"
 #include "facebench/io/presence.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/readers/mat_image_list.h"
-#include "facebench/protocols/readers/reader_entry.h"
+#include "facebench/lists/internal/mat_image_list.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/trials/identification_trials.h"
 
 namespace facebench {
 namespace {

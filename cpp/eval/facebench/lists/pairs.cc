@@ -12,10 +12,10 @@
 #include "facebench/core/numbers.h"
 #include "facebench/core/options.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/pair_collector.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/pair_collector.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/sample_names.h"
 
 namespace facebench {
 namespace {

@@ -1,4 +1,4 @@
-#include "facebench/protocols/reader.h"
+#include "facebench/lists/reader.h"
 
 #include <stdexcept>
 
@@ -7,7 +7,7 @@
 namespace facebench {
 
 #define READER(name) TrialReaderEntry name##_reader();
-#include "facebench/protocols/readers/readers.inc"
+#include "facebench/lists/internal/readers.inc"
 #undef READER
 
 std::vector<std::string> TrialReader::missing(const std::filesystem::path& lists) const {
@@ -29,7 +29,7 @@ std::vector<std::string> absent_of(std::vector<std::string> files,
 const Table<TrialReaderEntry>& trial_readers() {
   static const Table<TrialReaderEntry> table("trial reader", {
 #define READER(name) name##_reader(),
-#include "facebench/protocols/readers/readers.inc"
+#include "facebench/lists/internal/readers.inc"
 #undef READER
                                                              });
   return table;

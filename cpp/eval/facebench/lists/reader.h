@@ -10,7 +10,7 @@
 #include "facebench/core/registry.h"
 #include "facebench/io/json.h"
 #include "facebench/io/toml.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

@@ -7,9 +7,9 @@
 #include <array>
 
 #include "facebench/core/options.h"
-#include "facebench/protocols/readers/mat_image_list.h"
-#include "facebench/protocols/readers/pair_collector.h"
-#include "facebench/protocols/readers/reader_entry.h"
+#include "facebench/lists/internal/mat_image_list.h"
+#include "facebench/lists/internal/pair_collector.h"
+#include "facebench/lists/internal/reader_entry.h"
 
 namespace facebench {
 namespace {

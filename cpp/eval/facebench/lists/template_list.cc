@@ -11,10 +11,10 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
-#include "facebench/protocols/matrix_trials.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/reader_entry.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/lists/internal/sample_names.h"
+#include "facebench/trials/matrix_trials.h"
 
 namespace facebench {
 namespace {

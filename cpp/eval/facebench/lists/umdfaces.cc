@@ -15,11 +15,11 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/readers/draw_pairs.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/pair_collector.h"
-#include "facebench/protocols/readers/reader_entry.h"
+#include "facebench/lists/internal/draw_pairs.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/pair_collector.h"
+#include "facebench/lists/internal/reader_entry.h"
+#include "facebench/trials/listed_trials.h"
 
 namespace facebench {
 namespace {

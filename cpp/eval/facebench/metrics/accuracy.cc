@@ -8,7 +8,8 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "facebench/metrics/internal/measures.h"
+#include "facebench/metrics/internal/cosine_keys.h"
+#include "facebench/metrics/internal/rates.h"
 
 namespace facebench {
 namespace {
@@ -223,19 +224,6 @@ std::vector<double> arange(double start, double stop, double step) {
   std::vector<double> values(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = start + static_cast<double>(i) * delta;
   return values;
-}
-
-double negative_squared_distance(double cosine) { return std::min(2 * cosine - 2, 0.0); }
-
-void check_cosines(const Comparisons& comparisons, const char* kind,
-                   const std::string& convention) {
-  constexpr double slack = 1e-5;
-  const auto scores = comparisons.scores();
-  for (const std::size_t i : {std::size_t{0}, scores.size() - 1})
-    if (std::abs(scores[i]) > 1 + slack)
-      throw std::invalid_argument(
-          fmt::format("{} convention '{}' needs cosines in [-1, 1]; score [{}] is {}", kind,
-                      convention, comparisons.index()[i], scores[i]));
 }
 
 const Table<AccuracyConvention>& accuracy_conventions() {

@@ -7,27 +7,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "facebench/metrics/internal/measures.h"
+#include "facebench/metrics/internal/value_checks.h"
 
 namespace facebench {
-
-void check_comparison(std::size_t i, double score, std::uint8_t label) {
-  if (!std::isfinite(score))
-    throw std::invalid_argument(fmt::format("score [{}] is {}; scores must be finite", i, score));
-  if (label > 1)
-    throw std::invalid_argument(
-        fmt::format("label [{}] is {}; labels are 1 (genuine) or 0 (impostor)", i, label));
-}
-
-void check_comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels) {
-  const std::size_t n = scores.size();
-  if (n == 0) throw std::invalid_argument("no comparisons");
-  if (n > std::numeric_limits<std::uint32_t>::max())
-    throw std::invalid_argument(fmt::format("{} comparisons are more than 2^32 - 1", n));
-  if (labels.size() != n)
-    throw std::invalid_argument(fmt::format("{} scores but {} labels", n, labels.size()));
-  for (std::size_t i = 0; i < n; ++i) check_comparison(i, scores[i], labels[i]);
-}
 
 Comparisons::Comparisons(std::span<const double> scores, std::span<const std::uint8_t> labels,
                          std::span<const std::int32_t> folds) {
@@ -110,13 +92,6 @@ double threshold_between(double low, double high) {
 
 double threshold_above(double highest) {
   return std::nextafter(highest, std::numeric_limits<double>::infinity());
-}
-
-double threshold_of_point(std::span<const double> thresholds, std::size_t i) {
-  if (i + 1 == thresholds.size()) return thresholds[i];
-  const double rejected = thresholds[i + 1];
-  return std::isinf(thresholds[i]) ? threshold_above(rejected)
-                                   : threshold_between(rejected, thresholds[i]);
 }
 
 }  // namespace facebench

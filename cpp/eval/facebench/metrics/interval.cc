@@ -7,17 +7,9 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "facebench/metrics/internal/measures.h"
+#include "facebench/metrics/internal/rates.h"
 
 namespace facebench {
-
-double half_level(double level) {
-  if (!(level > 0 && level < 1))
-    throw std::invalid_argument(fmt::format("level is {}; it must lie in (0, 1)", level));
-  return (1 + level) / 2;
-}
-
-double rounded_bound(double bound) { return std::nearbyint(bound * 0x1p40) * 0x1p-40; }
 
 double normal_quantile(double p) {
   if (!(p > 0 && p < 1))

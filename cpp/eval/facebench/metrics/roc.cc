@@ -38,12 +38,6 @@ bool past_equality(const RocCurve& c, std::size_t i) {
 
 }  // namespace
 
-void require_both(std::int64_t genuine, std::int64_t impostor, const char* what) {
-  if (genuine > 0 && impostor > 0) return;
-  throw std::invalid_argument(std::string(what) + " is undefined: there are no " +
-                              (genuine > 0 ? "impostor" : "genuine") + " comparisons");
-}
-
 std::vector<std::size_t> roc_convex_hull(const RocCurve& c) {
   std::vector<std::size_t> hull;
   for (std::size_t i = 0; i < c.size(); ++i) {

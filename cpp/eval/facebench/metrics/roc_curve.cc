@@ -1,18 +1,11 @@
 #include "facebench/metrics/roc_curve.h"
 
-#include "facebench/metrics/internal/measures.h"
+#include "facebench/metrics/internal/rates.h"
 
 namespace facebench {
 
 bool RocCurve::complete() const {
   return !threshold.empty() && true_accepts.back() == genuine && false_accepts.back() == impostor;
-}
-
-std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t total) {
-  std::vector<double> result(counts.size(), nan);
-  if (total > 0)
-    for (std::size_t i = 0; i < counts.size(); ++i) result[i] = ratio(counts[i], total);
-  return result;
 }
 
 std::vector<double> RocCurve::tpr() const { return rates(true_accepts, genuine); }

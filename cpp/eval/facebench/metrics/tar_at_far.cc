@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "facebench/metrics/accuracy.h"
+#include "facebench/metrics/internal/cosine_keys.h"
 #include "facebench/metrics/internal/measures.h"
 #include "facebench/metrics/internal/tar_at_far_rules.h"
 
@@ -80,11 +81,6 @@ TarAtFar measure_facenet(const Comparisons& comparisons, std::span<const Weight>
 
 }  // namespace
 
-void check_far(double far) {
-  if (!(far >= 0 && far <= 1))
-    throw std::invalid_argument(fmt::format("the target FAR is {}; it must lie in [0, 1]", far));
-}
-
 TarAtFar undefined_tar(double far) {
   TarAtFar cell;
   cell.far_target = far;
@@ -102,6 +98,13 @@ TarAtFar tar_of_point(const RocCurve& curve, std::size_t i, double threshold) {
   cell.far_achieved = ratio(cell.false_accepts, cell.impostor);
   cell.threshold = threshold;
   return cell;
+}
+
+double threshold_of_point(std::span<const double> thresholds, std::size_t i) {
+  if (i + 1 == thresholds.size()) return thresholds[i];
+  const double rejected = thresholds[i + 1];
+  return std::isinf(thresholds[i]) ? threshold_above(rejected)
+                                   : threshold_between(rejected, thresholds[i]);
 }
 
 std::size_t last_within_far(const RocCurve& curve, double far) {

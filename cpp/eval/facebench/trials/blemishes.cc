@@ -1,4 +1,4 @@
-#include "facebench/protocols/blemishes.h"
+#include "facebench/trials/blemishes.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/conventions.h"
+#include "facebench/trials/conventions.h"
 
 namespace facebench {
 

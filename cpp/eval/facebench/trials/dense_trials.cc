@@ -1,4 +1,4 @@
-#include "facebench/protocols/dense_trials.h"
+#include "facebench/trials/dense_trials.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 
 #include "facebench/metrics/many_comparisons.h"
 #include "facebench/metrics/score_tail.h"
-#include "facebench/protocols/internal/columns.h"
-#include "facebench/protocols/internal/searched_units.h"
-#include "facebench/protocols/internal/tail_of_pairs.h"
-#include "facebench/protocols/internal/trial_kinds.h"
-#include "facebench/protocols/internal/trial_parts.h"
-#include "facebench/protocols/measurable.h"
+#include "facebench/trials/internal/columns.h"
+#include "facebench/trials/internal/searched_units.h"
+#include "facebench/trials/internal/tail_of_pairs.h"
+#include "facebench/trials/internal/trial_kinds.h"
+#include "facebench/trials/internal/trial_parts.h"
+#include "facebench/trials/measurable.h"
 
 namespace facebench {
 

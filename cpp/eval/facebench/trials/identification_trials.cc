@@ -1,4 +1,4 @@
-#include "facebench/protocols/identification_trials.h"
+#include "facebench/trials/identification_trials.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 
 #include "facebench/metrics/listed_pairs.h"
 #include "facebench/metrics/searches.h"
-#include "facebench/protocols/internal/columns.h"
-#include "facebench/protocols/internal/searched_units.h"
-#include "facebench/protocols/internal/trial_kinds.h"
-#include "facebench/protocols/internal/trial_parts.h"
-#include "facebench/protocols/measurable.h"
+#include "facebench/trials/internal/columns.h"
+#include "facebench/trials/internal/searched_units.h"
+#include "facebench/trials/internal/trial_kinds.h"
+#include "facebench/trials/internal/trial_parts.h"
+#include "facebench/trials/measurable.h"
 
 namespace facebench {
 namespace {

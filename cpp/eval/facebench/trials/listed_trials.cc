@@ -1,4 +1,4 @@
-#include "facebench/protocols/listed_trials.h"
+#include "facebench/trials/listed_trials.h"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/listed_pairs.h"
 #include "facebench/metrics/many_comparisons.h"
-#include "facebench/protocols/internal/columns.h"
-#include "facebench/protocols/internal/trial_kinds.h"
-#include "facebench/protocols/internal/trial_parts.h"
-#include "facebench/protocols/measurable.h"
+#include "facebench/trials/internal/columns.h"
+#include "facebench/trials/internal/trial_kinds.h"
+#include "facebench/trials/internal/trial_parts.h"
+#include "facebench/trials/measurable.h"
 
 namespace facebench {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/matrix_trials.h"
+#include "facebench/trials/matrix_trials.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <unordered_set>
 
 #include "facebench/metrics/similarity_matrix.h"
-#include "facebench/protocols/internal/columns.h"
-#include "facebench/protocols/internal/trial_kinds.h"
-#include "facebench/protocols/internal/trial_parts.h"
-#include "facebench/protocols/measurable.h"
+#include "facebench/trials/internal/columns.h"
+#include "facebench/trials/internal/trial_kinds.h"
+#include "facebench/trials/internal/trial_parts.h"
+#include "facebench/trials/measurable.h"
 
 namespace facebench {
 namespace {

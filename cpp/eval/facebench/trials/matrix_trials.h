@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

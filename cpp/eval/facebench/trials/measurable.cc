@@ -1,6 +1,4 @@
-#include "facebench/protocols/measurable.h"
-
-#include "facebench/protocols/internal/trial_parts.h"
+#include "facebench/trials/measurable.h"
 
 namespace facebench {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "facebench/metrics/bootstrap.h"
-#include "facebench/protocols/conventions.h"
-#include "facebench/protocols/scores.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/conventions.h"
+#include "facebench/trials/scores.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/scores.h"
+#include "facebench/trials/scores.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "facebench/io/hdf5.h"
 #include "facebench/metrics/searches.h"
-#include "facebench/protocols/internal/columns.h"
+#include "facebench/trials/internal/columns.h"
 
 namespace facebench {
 namespace {

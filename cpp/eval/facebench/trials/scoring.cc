@@ -1,4 +1,4 @@
-#include "facebench/protocols/scoring.h"
+#include "facebench/trials/scoring.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "facebench/core/job.h"
 #include "facebench/core/registry.h"
 #include "facebench/io/embeddings.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

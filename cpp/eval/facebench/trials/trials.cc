@@ -1,4 +1,4 @@
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,6 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/nfc.h"
-#include "facebench/protocols/internal/trial_kinds.h"
-#include "facebench/protocols/internal/trial_parts.h"
-#include "facebench/protocols/measurable.h"
 
 namespace facebench {
 namespace {
@@ -81,6 +78,15 @@ void Templates::add_sample(std::int32_t index, std::int32_t of_medium, float det
   score.push_back(detector_score);
 }
 
+bool takes_part(const Comparison& c, std::span<const std::uint8_t> left_out) {
+  return left_out.empty() || !(left_out[static_cast<std::size_t>(c.first)] ||
+                               left_out[static_cast<std::size_t>(c.second)]);
+}
+
+bool same_identity(const TrialSet& trials, const Comparison& c) {
+  return trials.unit_identity(c.first) == trials.unit_identity(c.second);
+}
+
 bool Trials::genuine_at(const TrialSet& set, std::int64_t k) const {
   return same_identity(set, *comparison_at(k));
 }
@@ -100,17 +106,6 @@ std::int64_t Trials::slots() const {
   std::int64_t slots = 1;
   for (const std::int64_t n : shape()) slots *= n;
   return slots;
-}
-
-const Table<TrialKind>& trial_kinds() {
-  static const Table<TrialKind> table(
-      "kind of trials",
-      {{"listed", "a list of comparisons", read_listed_trials},
-       {"dense", "every unit of one set with every unit of another", read_dense_trials},
-       {"matrix", "templates of each group with those of each other group, of the same subjects",
-        read_matrix_trials},
-       {"identification", "probes searched in a gallery", read_identification_trials}});
-  return table;
 }
 
 void TrialSet::check() const {

@@ -14,8 +14,8 @@
 
 #include "facebench/core/job.h"
 #include "facebench/core/registry.h"
-#include "facebench/protocols/blemishes.h"
-#include "facebench/protocols/scores.h"
+#include "facebench/trials/blemishes.h"
+#include "facebench/trials/scores.h"
 
 namespace facebench {
 
@@ -180,6 +180,11 @@ struct TrialSet {
   // below 0. Readers call it last; sets made by hand should too.
   void check() const;
 };
+
+// Whether neither side of a comparison is left out (1 per unit; empty = none is).
+bool takes_part(const Comparison& c, std::span<const std::uint8_t> left_out);
+// Whether both sides are of one person.
+bool same_identity(const TrialSet& trials, const Comparison& c);
 
 // Throws Error for the first blemish, if the lists have any. `protocol` is its name in the message.
 void refuse_blemishes(const TrialSet& trials, std::string_view protocol);

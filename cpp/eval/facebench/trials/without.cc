@@ -1,4 +1,4 @@
-#include "facebench/protocols/without.h"
+#include "facebench/trials/without.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/identification_trials.h"
-#include "facebench/protocols/listed_trials.h"
+#include "facebench/trials/dense_trials.h"
+#include "facebench/trials/identification_trials.h"
+#include "facebench/trials/listed_trials.h"
 
 namespace facebench {
 namespace {

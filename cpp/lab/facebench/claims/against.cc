@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "facebench/claims/published_json.h"
+#include "facebench/evaluation/embedded.h"
 #include "facebench/metrics/template_fusion.h"
-#include "facebench/protocols/embedded.h"
 
 namespace facebench {
 namespace {

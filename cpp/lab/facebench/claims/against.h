@@ -7,7 +7,7 @@
 
 #include "facebench/claims/published.h"
 #include "facebench/io/json.h"
-#include "facebench/reports/table.h"
+#include "facebench/runs/table.h"
 
 namespace facebench {
 

@@ -8,7 +8,7 @@
 
 #include "facebench/claims/claim_sources.h"
 #include "facebench/claims/printed_number.h"
-#include "facebench/protocols/spec.h"
+#include "facebench/evaluation/spec.h"
 
 namespace facebench {
 

@@ -8,8 +8,8 @@
 
 #include "facebench/claims/published_json.h"
 #include "facebench/core/numbers.h"
+#include "facebench/evaluation/metric.h"
 #include "facebench/metrics/template_fusion.h"
-#include "facebench/protocols/metric.h"
 
 namespace facebench {
 namespace {

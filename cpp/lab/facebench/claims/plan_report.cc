@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "facebench/analysis/internal/counted_list.h"
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
-#include "facebench/reports/internal/counted_list.h"
 
 namespace facebench {
 namespace {

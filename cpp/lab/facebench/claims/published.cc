@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "facebench/evaluation/embedded.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/toml.h"
-#include "facebench/protocols/embedded.h"
 
 namespace facebench {
 namespace {

@@ -8,13 +8,13 @@
 #include <functional>
 #include <utility>
 
+#include "facebench/analysis/internal/shortened.h"
 #include "facebench/core/error.h"
 #include "facebench/core/registry.h"
 #include "facebench/io/file.h"
 #include "facebench/io/toml.h"
-#include "facebench/protocols/run_folder.h"
-#include "facebench/reports/internal/shortened.h"
-#include "facebench/reports/verify.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/runs/verify.h"
 
 namespace facebench {
 namespace {

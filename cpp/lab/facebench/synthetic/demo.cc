@@ -16,7 +16,7 @@
 #include "facebench/io/sha256.h"
 #include "facebench/pipeline/preparation.h"
 #include "facebench/pipeline/run.h"
-#include "facebench/reports/save.h"
+#include "facebench/runs/save.h"
 #include "facebench/synthetic/writer.h"
 #include "facebench/training/trainer.h"
 

@@ -19,10 +19,6 @@
 
 namespace facebench {
 
-at::Tensor normalize_rows(const at::Tensor& x) {
-  return x * x.square().sum(1, /*keepdim=*/true).clamp_min(1e-12).rsqrt();
-}
-
 HeadInput::HeadInput(const at::Tensor& features, const at::Tensor& labels, BatchPlace place)
     : HeadInput(features, labels, place, features.scalar_type()) {}
 

@@ -3,7 +3,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,15 +11,12 @@
 #include "facebench/io/json.h"
 #include "facebench/nn/communicator.h"
 #include "facebench/nn/network.h"
+#include "facebench/nn/normalize_rows.h"
 
 namespace facebench {
 
 class ClassSplit;
 struct RowUpdateSlot;
-
-// Changes the rows of a parameter from `first` on by their gradient (rows, D), whose memory it may
-// overwrite. Called from several threads at once, for different rows.
-using RowUpdate = std::function<void(std::int64_t first, const at::Tensor& gradient)>;
 
 // What a head is made for.
 struct HeadShape {
@@ -239,9 +235,5 @@ class Head {
   std::int64_t centers_ = 0;      // rows of it for each class; 0: there is none
   bool training_ = true, observed_ = false;
 };
-
-// Rows of `x` (N, D) divided by their Euclidean norms. A norm below 1e-6 counts as 1e-6, so that
-// value and gradient stay finite at a zero row.
-at::Tensor normalize_rows(const at::Tensor& x);
 
 }  // namespace facebench

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "facebench/nn/head.h"
+#include "facebench/nn/row_update.h"
 
 namespace facebench {
 

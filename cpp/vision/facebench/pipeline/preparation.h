@@ -11,8 +11,8 @@
 #include "facebench/crops/crop.h"
 #include "facebench/detection/detector.h"
 #include "facebench/embedding/batch_model.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/json.h"
-#include "facebench/protocols/spec.h"
 
 namespace facebench {
 

@@ -24,8 +24,8 @@
 #include "facebench/io/presence.h"
 #include "facebench/pipeline/content_cache.h"
 #include "facebench/pipeline/internal/kept_faces.h"
-#include "facebench/protocols/without.h"
-#include "facebench/reports/save.h"
+#include "facebench/runs/save.h"
+#include "facebench/trials/without.h"
 
 namespace facebench {
 namespace {

@@ -13,9 +13,9 @@
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/embedding/model.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/pipeline/preparation.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/spec.h"
 
 namespace facebench {
 

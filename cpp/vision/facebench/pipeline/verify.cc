@@ -12,7 +12,7 @@
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
 #include "facebench/pipeline/run.h"
-#include "facebench/protocols/run_folder.h"
+#include "facebench/runs/run_folder.h"
 
 namespace facebench {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/reports/verify.h"
+#include "facebench/runs/verify.h"
 
 namespace facebench {
 

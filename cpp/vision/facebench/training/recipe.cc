@@ -8,12 +8,12 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
+#include "facebench/evaluation/embedded.h"
 #include "facebench/io/file.h"
 #include "facebench/io/text.h"
 #include "facebench/io/toml.h"
 #include "facebench/nn/initializers.h"
 #include "facebench/nn/losses.h"
-#include "facebench/protocols/embedded.h"
 #include "facebench/training/sampler.h"
 
 namespace facebench {

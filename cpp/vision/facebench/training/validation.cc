@@ -12,9 +12,9 @@
 #include "facebench/datasets/image_rows.h"
 #include "facebench/datasets/pack.h"
 #include "facebench/embedding/extractor.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/metric.h"
-#include "facebench/protocols/scoring.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/evaluation/metric.h"
+#include "facebench/trials/scoring.h"
 
 namespace facebench {
 namespace {

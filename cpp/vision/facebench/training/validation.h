@@ -11,9 +11,9 @@
 #include "facebench/core/options_fwd.h"
 #include "facebench/datasets/image_source.h"
 #include "facebench/embedding/batch_model.h"
+#include "facebench/evaluation/metric.h"
+#include "facebench/evaluation/spec.h"
 #include "facebench/io/json.h"
-#include "facebench/protocols/metric.h"
-#include "facebench/protocols/spec.h"
 
 namespace facebench {
 

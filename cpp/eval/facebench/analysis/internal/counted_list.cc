@@ -1,4 +1,4 @@
-#include "facebench/reports/internal/counted_list.h"
+#include "facebench/analysis/internal/counted_list.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/metrics/tar_at_far.h"
-#include "facebench/protocols/listed_trials.h"
+#include "facebench/trials/listed_trials.h"
 
 namespace facebench {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "facebench/protocols/run_folder.h"
-#include "facebench/reports/listed_run.h"
+#include "facebench/analysis/listed_run.h"
+#include "facebench/runs/run_folder.h"
 
 // What the reports on lists of comparisons share.
 namespace facebench {

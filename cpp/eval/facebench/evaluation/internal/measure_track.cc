@@ -1,4 +1,4 @@
-#include "facebench/protocols/internal/measure_track.h"
+#include "facebench/evaluation/internal/measure_track.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/evaluation/convention_choice.h"
+#include "facebench/evaluation/metric.h"
 #include "facebench/metrics/comparisons.h"
 #include "facebench/metrics/summary.h"
-#include "facebench/protocols/convention_choice.h"
-#include "facebench/protocols/metric.h"
 
 namespace facebench {
 namespace {

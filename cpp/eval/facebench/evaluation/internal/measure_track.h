@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/protocols/curves.h"
-#include "facebench/protocols/evaluate.h"
-#include "facebench/protocols/measurable.h"
+#include "facebench/evaluation/curves.h"
+#include "facebench/evaluation/result.h"
+#include "facebench/trials/measurable.h"
 
 // The numbers of one track.
 namespace facebench {

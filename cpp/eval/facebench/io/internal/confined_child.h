@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "facebench/core/error.h"
-#include "facebench/io/guard/packed.h"
+#include "facebench/io/internal/packed.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/bee_matrix.h"
+#include "facebench/lists/internal/bee_matrix.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/class_words.h"
+#include "facebench/lists/internal/class_words.h"
 
 #include <algorithm>
 #include <array>

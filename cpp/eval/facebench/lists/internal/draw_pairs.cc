@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/draw_pairs.h"
+#include "facebench/lists/internal/draw_pairs.h"
 
 #include <algorithm>
 #include <numeric>

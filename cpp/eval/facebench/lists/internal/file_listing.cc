@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/file_listing.h"
+#include "facebench/lists/internal/file_listing.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "facebench/core/utf8.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/readers/latin_1.h"
+#include "facebench/lists/internal/latin_1.h"
 
 namespace facebench {
 namespace {

@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/list_file.h"
+#include "facebench/lists/internal/list_file.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/readers/latin_1.h"
+#include "facebench/lists/internal/latin_1.h"
 
 namespace facebench {
 namespace {

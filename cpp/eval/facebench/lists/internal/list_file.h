@@ -10,8 +10,8 @@
 #include "facebench/core/error.h"
 #include "facebench/io/file.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/blemishes.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/blemishes.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

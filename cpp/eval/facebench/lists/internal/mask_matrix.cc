@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/mask_matrix.h"
+#include "facebench/lists/internal/mask_matrix.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "facebench/core/utf8.h"
 #include "facebench/io/sha256.h"
 #include "facebench/io/text.h"
-#include "facebench/protocols/readers/list_file.h"
+#include "facebench/lists/internal/list_file.h"
 
 namespace facebench {
 namespace {

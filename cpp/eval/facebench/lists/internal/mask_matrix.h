@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "facebench/protocols/blemishes.h"
+#include "facebench/trials/blemishes.h"
 
 namespace facebench {
 

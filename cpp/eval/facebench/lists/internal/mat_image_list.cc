@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/mat_image_list.h"
+#include "facebench/lists/internal/mat_image_list.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/mat5.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/sample_names.h"
 
 namespace facebench {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "facebench/protocols/blemishes.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/blemishes.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/number_rows.h"
+#include "facebench/lists/internal/number_rows.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
 #include "facebench/io/sha256.h"
-#include "facebench/protocols/readers/list_file.h"
+#include "facebench/lists/internal/list_file.h"
 
 namespace facebench {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "facebench/protocols/blemishes.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/blemishes.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/pair_collector.h"
+#include "facebench/lists/internal/pair_collector.h"
 
 #include <fmt/format.h>
 

@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "facebench/protocols/blemishes.h"
-#include "facebench/protocols/listed_trials.h"
-#include "facebench/protocols/readers/sample_names.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/lists/internal/sample_names.h"
+#include "facebench/trials/blemishes.h"
+#include "facebench/trials/listed_trials.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "facebench/core/options.h"
-#include "facebench/protocols/reader.h"
+#include "facebench/lists/reader.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/sample_names.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
-#include "facebench/protocols/readers/file_listing.h"
+#include "facebench/lists/internal/file_listing.h"
 
 namespace facebench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "facebench/core/registry.h"
-#include "facebench/protocols/blemishes.h"
+#include "facebench/trials/blemishes.h"
 
 namespace facebench {
 

@@ -1,4 +1,4 @@
-#include "facebench/protocols/readers/template_pairs.h"
+#include "facebench/lists/internal/template_pairs.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "facebench/core/disjoint_sets.h"
 #include "facebench/core/error.h"
-#include "facebench/protocols/readers/number_rows.h"
+#include "facebench/lists/internal/number_rows.h"
 
 namespace facebench {
 namespace {

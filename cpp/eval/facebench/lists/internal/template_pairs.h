@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "facebench/protocols/blemishes.h"
-#include "facebench/protocols/listed_trials.h"
+#include "facebench/trials/blemishes.h"
+#include "facebench/trials/listed_trials.h"
 
 namespace facebench {
 

@@ -1,12 +1,12 @@
-#include "facebench/protocols/readers/template_rows.h"
+#include "facebench/lists/internal/template_rows.h"
 
 #include <fmt/format.h>
 
 #include <unordered_set>
 
 #include "facebench/core/error.h"
-#include "facebench/protocols/readers/list_file.h"
-#include "facebench/protocols/readers/sample_names.h"
+#include "facebench/lists/internal/list_file.h"
+#include "facebench/lists/internal/sample_names.h"
 
 namespace facebench {
 namespace {

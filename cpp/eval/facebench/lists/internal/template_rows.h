@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "facebench/protocols/blemishes.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/blemishes.h"
+#include "facebench/trials/trials.h"
 
 // NIST's CSV files of templates (IJB-A, IJB-B, IJB-C): a row is one image of a template, with
 // columns TEMPLATE_ID and SUBJECT_ID, one for the file and one for the medium. Others are not

@@ -1,4 +1,4 @@
-#include "facebench/protocols/internal/searched_units.h"
+#include "facebench/trials/internal/searched_units.h"
 
 #include <span>
 #include <stdexcept>

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "facebench/protocols/internal/trial_parts.h"
-#include "facebench/protocols/measurable.h"
+#include "facebench/trials/internal/trial_parts.h"
+#include "facebench/trials/measurable.h"
 
 // What is searched in what.
 namespace facebench {

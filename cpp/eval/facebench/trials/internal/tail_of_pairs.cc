@@ -1,4 +1,4 @@
-#include "facebench/protocols/internal/tail_of_pairs.h"
+#include "facebench/trials/internal/tail_of_pairs.h"
 
 #include <fmt/format.h>
 

@@ -7,10 +7,10 @@
 
 #include "facebench/core/job.h"
 #include "facebench/metrics/all_pairs.h"
-#include "facebench/protocols/dense_trials.h"
-#include "facebench/protocols/internal/trial_parts.h"
-#include "facebench/protocols/scores.h"
-#include "facebench/protocols/scoring.h"
+#include "facebench/trials/dense_trials.h"
+#include "facebench/trials/internal/trial_parts.h"
+#include "facebench/trials/scores.h"
+#include "facebench/trials/scoring.h"
 
 // All pairs whose scores are too many to keep.
 namespace facebench {

@@ -1,10 +1,10 @@
-#include "facebench/protocols/internal/tail_shards.h"
+#include "facebench/trials/internal/tail_shards.h"
 
 #include <fmt/format.h>
 
 #include "facebench/core/error.h"
 #include "facebench/io/hdf5.h"
-#include "facebench/protocols/internal/columns.h"
+#include "facebench/trials/internal/columns.h"
 
 namespace facebench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "facebench/io/hdf5.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/trials.h"
 
 // Trials out of the group "/tracks/NAME/" of scores.h5, as Trials::write() wrote them. Throw Error
 // or std::invalid_argument for a damaged group.

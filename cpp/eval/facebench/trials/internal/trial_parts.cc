@@ -1,4 +1,4 @@
-#include "facebench/protocols/internal/trial_parts.h"
+#include "facebench/trials/internal/trial_parts.h"
 
 #include <fmt/format.h>
 
@@ -80,11 +80,6 @@ TrialSize size_of_all_pairs(const TrackSide& rows, const TrackSide& columns, boo
   return size;
 }
 
-bool takes_part(const Comparison& c, std::span<const std::uint8_t> left_out) {
-  return left_out.empty() || !(left_out[static_cast<std::size_t>(c.first)] ||
-                               left_out[static_cast<std::size_t>(c.second)]);
-}
-
 void require_each(const ScoredTrack& scored, const Trials& trials) {
   const Scores& scores = scored.scores;
   const std::size_t kept = trials.single() ? scores.each_single.size() : scores.each.size();
@@ -119,10 +114,6 @@ std::vector<std::int32_t> distinct(std::vector<std::int32_t> units) {
   std::unordered_set<std::int32_t> seen;
   std::erase_if(units, [&](std::int32_t u) { return !seen.insert(u).second; });
   return units;
-}
-
-bool same_identity(const TrialSet& trials, const Comparison& c) {
-  return trials.unit_identity(c.first) == trials.unit_identity(c.second);
 }
 
 std::vector<std::int32_t> joined(std::vector<std::int32_t> first,

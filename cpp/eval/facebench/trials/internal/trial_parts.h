@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "facebench/core/job.h"
-#include "facebench/protocols/measurable.h"
-#include "facebench/protocols/scoring.h"
-#include "facebench/protocols/trials.h"
+#include "facebench/trials/measurable.h"
+#include "facebench/trials/scoring.h"
+#include "facebench/trials/trials.h"
 
 // What the kinds of trials share.
 namespace facebench {
@@ -38,10 +38,6 @@ TrackSide track_side(std::span<const std::int32_t> identity, std::span<const std
 
 // Every row with every column, or each unordered pair once, without what is left out.
 TrialSize size_of_all_pairs(const TrackSide& rows, const TrackSide& columns, bool triangle);
-
-// Whether neither side is left out.
-bool takes_part(const Comparison& c, std::span<const std::uint8_t> left_out);
-bool same_identity(const TrialSet& trials, const Comparison& c);
 
 // Throws std::invalid_argument where not each score of these trials was kept.
 void require_each(const ScoredTrack& scored, const Trials& trials);

@@ -5,7 +5,7 @@
 #include "facebench/detection/face.h"
 #include "facebench/detection/internal/mtcnn_networks.h"
 #include "facebench/detection/internal/mtcnn_rules.h"
-#include "facebench/detection/mtcnn.h"
+#include "facebench/detection/mtcnn_options.h"
 #include "facebench/images/image.h"
 
 namespace facebench {

@@ -7,7 +7,7 @@
 #include "facebench/detection/internal/mtcnn_cascade.h"
 #include "facebench/detection/internal/mtcnn_cuda.h"
 #include "facebench/detection/internal/mtcnn_weights.h"
-#include "facebench/detection/mtcnn.h"
+#include "facebench/detection/mtcnn_options.h"
 
 namespace facebench {
 

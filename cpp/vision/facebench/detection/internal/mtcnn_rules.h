@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "facebench/detection/internal/mtcnn_boxes.h"
-#include "facebench/detection/mtcnn.h"
+#include "facebench/detection/mtcnn_options.h"
 
 namespace facebench {
 

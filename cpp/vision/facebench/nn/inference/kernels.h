@@ -35,7 +35,7 @@ struct ActivationStage {
 // several: two bfloat16, four bytes, or two bytes as 16 bits where no instruction multiplies four;
 // neighbouring channels, the first in the lowest bits. What a word has beyond the channels is zero
 // in the weights.
-constexpr int kPrecisions = 3;  // float32, bfloat16, int8 (nn/precision.h)
+constexpr int kPrecisions = 3;  // float32, bfloat16, int8 (nn/inference_precision.h)
 
 // A float x as a byte: x * scale + zero, rounded to nearest and limited to 0..255.
 struct ByteScale {

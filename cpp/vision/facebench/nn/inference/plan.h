@@ -9,7 +9,7 @@
 
 #include "facebench/nn/graph.h"
 #include "facebench/nn/inference/kernels.h"
-#include "facebench/nn/inference_network.h"
+#include "facebench/nn/inference_precision.h"
 
 namespace facebench {
 

@@ -65,7 +65,7 @@ at::Tensor per_channel(std::int64_t channels, double value) {
   return at::full({channels}, value, at::TensorOptions(at::kFloat));
 }
 
-float* floats(const at::Tensor& t) { return t.data_ptr<float>(); }
+float* first_float(const at::Tensor& t) { return t.data_ptr<float>(); }
 
 // Mean and variance over the rows, double.
 std::pair<at::Tensor, at::Tensor> moments(const at::Tensor& x) {
@@ -77,8 +77,8 @@ std::pair<at::Tensor, at::Tensor> moments(const at::Tensor& x) {
           .contiguous();
   const at::Tensor sums = at::zeros({rows.threads, 2, rows.channels}, shift.options());
   rows.each_thread([&](std::int64_t t, std::int64_t first, std::int64_t count) {
-    float* sum = floats(sums) + t * 2 * rows.channels;
-    kernels_for(x).moments(rows.at(x, first), count, rows.channels, floats(shift), sum,
+    float* sum = first_float(sums) + t * 2 * rows.channels;
+    kernels_for(x).moments(rows.at(x, first), count, rows.channels, first_float(shift), sum,
                            sum + rows.channels);
   });
   const at::Tensor means = sums.to(at::kDouble).sum(0) / static_cast<double>(rows.rows);
@@ -118,7 +118,7 @@ class NormFunction : public torch::autograd::Function<NormFunction> {
     const at::Tensor y = at::empty_like(x);
     rows.each_thread([&](std::int64_t, std::int64_t first, std::int64_t count) {
       kernels_for(x).forward(rows.at(x, first), rows.at(add, first), count, rows.channels,
-                             floats(factor), floats(offset), floats(slopes), rows.at(y, first));
+                             first_float(factor), first_float(offset), first_float(slopes), rows.at(y, first));
     });
     // The sign before the activation is that of y where the residual would be needed to know it.
     const bool sign = add.numel() && what->relu;
@@ -142,10 +142,10 @@ class NormFunction : public torch::autograd::Function<NormFunction> {
     if (normed || ctx->needs_input_grad(4)) {
       const at::Tensor parts = at::zeros({rows.threads, 3, rows.channels}, factor.options());
       rows.each_thread([&](std::int64_t t, std::int64_t first, std::int64_t count) {
-        float* sum = floats(parts) + t * 3 * rows.channels;
+        float* sum = first_float(parts) + t * 3 * rows.channels;
         kernels_for(x).sums(rows.at(dy, first), rows.at(x, first), rows.at(y, first), count,
-                            rows.channels, floats(factor), floats(offset), floats(slopes),
-                            floats(mean), sum, sum + rows.channels, sum + 2 * rows.channels);
+                            rows.channels, first_float(factor), first_float(offset), first_float(slopes),
+                            first_float(mean), sum, sum + rows.channels, sum + 2 * rows.channels);
       });
       sums = parts.to(at::kDouble).sum(0);
     }
@@ -163,8 +163,8 @@ class NormFunction : public torch::autograd::Function<NormFunction> {
       gradients[0] = at::empty_like(x);
       rows.each_thread([&](std::int64_t, std::int64_t first, std::int64_t count) {
         kernels_for(x).backward(rows.at(dy, first), rows.at(x, first), rows.at(y, first), count,
-                                rows.channels, floats(factor), floats(offset), floats(slopes),
-                                floats(mean), floats(factor), floats(b), floats(c),
+                                rows.channels, first_float(factor), first_float(offset), first_float(slopes),
+                                first_float(mean), first_float(factor), first_float(b), first_float(c),
                                 rows.at(gradients[0], first),
                                 linear ? nullptr : rows.at(gradients[1], first));
       });

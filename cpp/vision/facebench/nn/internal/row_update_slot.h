@@ -1,6 +1,6 @@
 #pragma once
 
-#include "facebench/nn/head.h"
+#include "facebench/nn/row_update.h"
 
 namespace facebench {
 

@@ -5,8 +5,8 @@
 
 #include <tuple>
 
-#include "facebench/nn/head.h"
 #include "facebench/nn/internal/aten.h"
+#include "facebench/nn/normalize_rows.h"
 
 namespace facebench {
 
