@@ -36,8 +36,10 @@ HEADINGS = {
 }
 
 # Of a verb with many options --help shows these, and --help-all every one.
-COMMON = set(
-    ["root", "embeddings", "scores", "labels", "columns", "distance", "model", "detector", "crop", "setting", "flip", "batch_size", "device", "convention", "cache", "packs", "recipe", "pack", "epochs", "init", "freeze", "out", "overwrite", "threads", "quiet", "json", "help", "help_all"]
+COMMON = (
+    "root embeddings scores labels columns distance model detector crop setting flip batch_size "
+    "device convention cache packs recipe pack epochs init freeze out overwrite threads quiet json "
+    "help help_all"
 )
 
 # What stands for a value in the help, where nothing better is said.

@@ -244,7 +244,7 @@ class VerbCommand(TyperCommand):
         headings = {"Arguments": arguments, "Options": options}
         if len(options) > MANY:
             if not ctx.meta.get("help_all"):
-                options = [p for p in options if p.name in COMMON or p.required]
+                options = [p for p in options if p.name in COMMON.split() or p.required]
             named = {heading: names.split() for heading, names in HEADINGS.items()}
             every = {name for names in named.values() for name in names}
             headings = {
