@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,13 @@ def test_these_kinds_are_listed(kind):
         ("arcface", "losses", ["m: 0.5", "Deng et al."]),
         ("demo", "recipes", ["training:", "epochs"]),
         ("arcface112", "crops", ["doc:"]),
+        (
+            "tar_at_far",
+            "metrics",
+            ["measured on: scores", "targets: rates, such as 0.001", "facenet: "],
+        ),
+        ("dfw", "readers", ["doc:"]),
+        ("parquet", "reports", ["doc: the same for pandas"]),
     ],
 )
 def test_a_thing_is_shown_with_what_is_known_of_it(name, kind, words):
@@ -57,6 +65,21 @@ def test_a_thing_is_shown_with_what_is_known_of_it(name, kind, words):
     assert text.startswith(f"{kind}:\n  name: {name}\n")
     assert [word for word in words if word not in text] == []
     assert json.loads(invoke("show", name, "--kind", kind, "--json").stdout)[kind]["name"] == name
+
+
+def test_the_formats_that_are_listed_are_those_that_are_written():
+    listed = {entry["name"] for entry in json.loads(invoke("list", "reports", "--json").stdout)}
+    assert listed == {*facebench.reports.report_formats(), "html", "parquet"}
+
+
+@pytest.mark.parametrize("kind", ["metrics", "conventions", "intervals", "fusions", "failures"])
+def test_what_is_shown_is_in_words(kind):
+    """No name of a field of a struct, no True or False of a programming language."""
+    for entry in json.loads(invoke("list", kind, "--json").stdout):
+        text = invoke("show", entry["name"], "--kind", kind).stdout
+        keys = re.findall(r"^ +([A-Za-z_ ]+):", text, re.MULTILINE)
+        assert not [k for k in keys if "_" in k and k not in text.split("rules:")[-1]], text
+        assert not re.search(r": (True|False|None)$", text, re.MULTILINE), text
 
 
 def test_a_name_that_is_nowhere_gets_the_nearest():

@@ -92,12 +92,23 @@ def _devices() -> list[dict]:
     return devices
 
 
+REPORTS = {
+    "html": "a page with curves and notes, in one file, readable without a network",
+    "markdown": "a table for a README or an issue",
+    "latex": "a table for a paper, for booktabs",
+    "text": "a table for a terminal",
+    "csv": "a line for each number, for a spreadsheet",
+    "parquet": "the same for pandas, polars and DuckDB",
+}
+
 # Each kind: how its entries are made, a list of dicts with at least "name".
 KINDS = {
     "protocols": lambda: facebench.protocols.list_protocols(),
     "published": lambda: of_lab("listing.published")(),
     "conventions": _conventions,
     "rules": _rules,
+    "readers": lambda: facebench._eval.trial_readers(),
+    "reports": lambda: _named(REPORTS),
     "rule-sets": lambda: of_lab("listing.rule_sets")(),
     "score-forms": lambda: facebench.protocols.score_forms(),
     "fusions": lambda: facebench.protocols.template_fusions(),

@@ -36,8 +36,22 @@ def _recipe(name: str) -> dict:
     return {"settings": facebench.training.load_recipe(name).to_dict()}
 
 
+def _metric(name: str) -> dict:
+    """What a protocol writes to ask for it, and the rules that compute it."""
+    entry = next(e for e in facebench.protocols.protocol_metrics() if e["name"] == name)
+    ranks = entry["targets_are_ranks"]
+    conventions = getattr(facebench.metrics, f"{name}_conventions", list)()
+    return {
+        "measured_on": entry["applies_to"],
+        "targets": "ranks, such as 1" if ranks else "rates, such as 0.001" if "far" in name else "",
+        "rules": conventions,
+    }
+
+
 # What there is to say of a thing of these kinds beside its entry in the list.
-MORE = {"networks": _network, "protocols": _protocol, "recipes": _recipe}
+MORE = {"metrics": _metric, "networks": _network, "protocols": _protocol, "recipes": _recipe}
+# What stands in an entry for programs, and is said in words beside it.
+UNSAID = {"metrics": {"applies_to", "targets_are_ranks"}}
 
 
 def _lines(value, depth: int = 0) -> list[str]:
@@ -46,8 +60,9 @@ def _lines(value, depth: int = 0) -> list[str]:
     lines: list[str] = []
     if isinstance(value, dict):
         for key, inner in value.items():
-            if inner in (None, "", [], {}):
+            if inner in (None, "", [], {}) or inner is False:
                 continue
+            key = str(key).replace("_", " ")
             if isinstance(inner, dict | list) and not _is_short(inner):
                 lines += [f"{indent}{key}:", *_lines(inner, depth + 1)]
             else:
@@ -73,6 +88,8 @@ def _is_short(value) -> bool:
 def _short(value) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:,}" if type(value) is int and abs(value) >= 10_000 else str(value)
 
 
@@ -98,5 +115,8 @@ def show(
         meant = did_you_mean(name, known)
         raise ValueError(f"nothing is called '{name}'{meant} (facebench list names the kinds)")
     fields = {k: {**entry, **(MORE[k](name) if k in MORE else {})} for k, entry in entries.items()}
-    text = [line for k, entry in fields.items() for line in [f"{k}:", *_lines(entry, 1)]]
+    text = []
+    for k, entry in fields.items():
+        said = {key: value for key, value in entry.items() if key not in UNSAID.get(k, ())}
+        text += [f"{k}:", *_lines(said, 1)]
     return Answer(fields, common.shown("\n".join(text)))
