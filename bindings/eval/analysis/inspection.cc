@@ -18,7 +18,7 @@ void bind_inspection(py::module_& m) {
          std::optional<double> quality_below, const std::optional<std::string>& column,
          const InspectionOptions& options) {
         const PairChoice choice{people, attributes, group, qualities, quality_below, column};
-        const Inspection r = inspect_run(run, chosen_names(choice), other, options);
+        const Inspection r = inspect_run(run, choice, other, options);
         return py::make_tuple(json_to_python(inspection_json(r)), suspects_exclusion(r));
       },
       py::arg("run"), py::arg("other"), py::arg("people"), py::arg("attributes"), py::arg("group"),

@@ -101,6 +101,20 @@ def test_worst_pairs_are_sorted_and_filtered(planted, tmp_path):
         facebench.inspect(planted.run, group="north")
 
 
+@pytest.mark.parametrize("people", [["Nobody"], ["P07", "Nobody"], ["P7"]])
+def test_a_person_whom_nobody_knows_is_refused(planted, people):
+    wrong = people[-1]
+    with pytest.raises(facebench.Error, match=rf"nobody, and no sample, is called '{wrong}'"):
+        facebench.inspect(planted.run, person=people)
+
+
+def test_a_group_without_a_comparison_is_refused(planted, tmp_path):
+    table = tmp_path / "regions.csv"
+    table.write_text("person,region\nstranger,north\n")
+    with pytest.raises(facebench.Error, match="none of its comparisons has one of the 1 names"):
+        facebench.inspect(planted.run, attributes=table, group="north")
+
+
 def test_influence_equals_rates_without_each_person(planted):
     found = facebench.inspect(planted.run, far=0.02, count=PEOPLE)
     result = planted.evaluate(interval="none")

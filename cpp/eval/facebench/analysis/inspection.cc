@@ -16,6 +16,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
 #include "facebench/core/options.h"
+#include "facebench/core/registry.h"
 #include "facebench/io/exclusion.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/fixed_threshold.h"
@@ -51,6 +52,30 @@ class Pairs {
   // Whether a name of the comparison is among those asked for.
   bool asked_for(std::size_t i) const {
     return among_.empty() || named(list_.units[0][i]) || named(list_.units[1][i]);
+  }
+  bool any_asked_for() const {
+    for (std::size_t i = 0; i < list_.scores.size(); ++i)
+      if (asked_for(i)) return true;
+    return false;
+  }
+  // Throws Error for the first name that neither a person nor a sample of the comparisons has.
+  void require_people(const std::vector<std::string>& names) const {
+    std::set<std::string> known;
+    for (const auto& units : list_.units)
+      for (const std::int32_t unit : units)
+        for (const std::string& name :
+             {person(unit), trials_.unit_name(unit), without_extension(trials_.unit_name(unit))})
+          known.insert(compared_name(name));
+    for (const std::string& name : names) {
+      if (known.contains(compared_name(name))) continue;
+      const std::vector<std::string> all(known.begin(), known.end());
+      const std::string near = closest_name(name, all);
+      fail(
+          list_.protocol,
+          fmt::format("nobody, and no sample, is called '{}' in the comparisons{}", printable(name),
+                      near.empty() ? "" : fmt::format("; did you mean '{}'?", printable(near))),
+          "Name people or samples as the lists do.");
+    }
   }
   // The first `count` of the comparisons that `wanted` says, in the order of `before`.
   template <class Wanted, class Before>
@@ -290,12 +315,18 @@ void InspectionOptions::describe(OptionsBuilder<InspectionOptions>& o) {
   o.field("far", &InspectionOptions::far, "FAR that sets the threshold", 0, 1);
 }
 
-Inspection inspect_run(const fs::path& folder, const std::set<std::string>& among,
-                       const fs::path& other, const InspectionOptions& options) {
+Inspection inspect_run(const fs::path& folder, const PairChoice& choice, const fs::path& other,
+                       const InspectionOptions& options) {
   check_options(options);
+  const std::set<std::string> among = chosen_names(choice);
   const RunScores run = read_run_scores(folder);
   const ListedRun list = counted_list(run, track_of(run, options.track), folder);
   const Pairs pairs(list, run.trials, among);
+  pairs.require_people(choice.people);
+  if (!pairs.any_asked_for())
+    fail(folder.string(),
+         fmt::format("none of its comparisons has one of the {} names asked for", among.size()),
+         "Name people or samples as the lists do.");
   Inspection out;
   out.protocol = list.protocol;
   out.track = list.track;

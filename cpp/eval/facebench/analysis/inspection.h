@@ -74,14 +74,15 @@ struct Inspection {
   std::vector<LabelSuspect> suspects;      // the strongest first
 };
 
-// Inspects a run whose track is a list. `among`: names of people or samples (with or without
+// Inspects a run whose track is a list. `choice`: names of people or samples (with or without
 // extension), to which pairs are confined; empty: all. `other`: another run of the same
 // comparisons, or empty. Evidence against labels: scores become likelihood ratios by a logistic
 // calibration on this list; of a sample it is the sum over its genuine comparisons of the evidence
 // against them, and over its impostor comparisons of what speaks for one person. The strongest
 // sample is taken and what its comparisons say is taken off the others', again and again. Throws as
-// group_report() does, and Error where the other run holds other comparisons.
-Inspection inspect_run(const std::filesystem::path& run, const std::set<std::string>& among,
+// group_report() does, and Error where the other run holds other comparisons, for a person whom
+// the comparisons do not have, and where none of them is chosen.
+Inspection inspect_run(const std::filesystem::path& run, const PairChoice& choice,
                        const std::filesystem::path& other, const InspectionOptions& options = {});
 
 Json inspection_json(const Inspection& inspection);
