@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the pages of the protocols (docs/protocols/) and their part of the navigation of the site
-out of protocols/*.toml. With --check it writes nothing and fails where one is old.
+"""Writes the table of the protocols (docs/protocols/index.md) and their part of the navigation of
+the site out of protocols/*.toml. With --check it writes nothing and fails where one is old. Each
+protocol's page is made with the site (site_pages.py).
 
 Needs the light package alone: `PYTHONPATH=build/python python scripts/protocol_pages.py`.
 """
@@ -161,7 +162,7 @@ def first_sentence(text):
 def overview(specs):
     rows = [
         [
-            f"[`{s.id}`]({s.id}.md)",
+            f"`{s.id}`",
             s.title,
             first_sentence(s.description),
             code(m["name"] for m in s.metrics),
@@ -178,7 +179,7 @@ def index(specs):
         "# Protocols",
         "",
         "A protocol is a TOML file with a version; its hash is recorded in every result. These are "
-        "built in. Your own file works the same way: "
+        "built in; `facebench show NAME` prints all of one. Your own file works the same way: "
         "[how to add one](../how-to-add.md#a-protocol).",
         "",
         *overview(specs),
@@ -201,11 +202,14 @@ def navigation(specs):
         yield from (f"          - {entry}" for entry in entries)
 
 
+def all_specs():
+    return [protocols.load_protocol(p["name"]) for p in protocols.list_protocols()]
+
+
 def generated():
-    """Path -> text of everything that is made."""
-    specs = [protocols.load_protocol(p["name"]) for p in protocols.list_protocols()]
-    result = {FOLDER / f"{spec.id}.md": page(spec) for spec in specs}
-    result[FOLDER / "index.md"] = index(specs)
+    """Path -> text of what is kept in the repository."""
+    specs = all_specs()
+    result = {FOLDER / "index.md": index(specs)}
     site = ROOT / "mkdocs.yml"
     nav = list(navigation(specs))
     result[site] = between(site.read_text(), "protocols", nav, site.name, "# {}")

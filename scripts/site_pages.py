@@ -1,5 +1,6 @@
-"""Pages that mkdocs makes while it builds the site: the modules of the Python package, the command
-line, and the C++ headers by Doxygen. A hook of mkdocs.yml; needs the package that was built.
+"""Pages that mkdocs makes while it builds the site: each protocol, the modules of the Python
+package, the command line, and the C++ headers by Doxygen. A hook of mkdocs.yml; needs the package
+that was built.
 """
 
 import json
@@ -9,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import facebench
+import protocol_pages
 import typer
 from facebench.cli.app import app
 from facebench.cli.verb import complete
@@ -127,8 +129,11 @@ A program includes <code>facebench/FLOOR/NAME.h</code>, or all of a component by
 """
 
 
-def on_page_markdown(markdown, **_):
-    """A bar in code in a table is escaped for GitHub; here the backslash would be shown."""
+def on_page_markdown(markdown, page, **_):
+    """A bar in code in a table is escaped for GitHub; here the backslash would be shown. The table
+    of protocols links the pages that are made here."""
+    if page.file.src_uri == "protocols/index.md":
+        markdown = re.sub(r"^\| `(\w+)` \|", r"| [`\1`](\1.md) |", markdown, flags=re.MULTILINE)
 
     def plain(line: str) -> str:
         return re.sub(r"`[^`]*`", lambda code: code[0].replace("\\|", "|"), line)
@@ -151,6 +156,7 @@ def on_files(files, config):
     pages = {
         **{path: text for path, (_, text) in made.items()},
         "reference/cpp.md": CPP,
+        **{f"protocols/{s.id}.md": protocol_pages.page(s) for s in protocol_pages.all_specs()},
         **{
             f"notebooks/{path.stem}.md": notebook_page(path)
             for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
