@@ -4,7 +4,9 @@ import os
 import signal
 import sys
 import warnings
+from importlib import import_module
 from io import TextIOWrapper
+from typing import Any
 
 import typer
 
@@ -12,14 +14,56 @@ import facebench
 from facebench import io
 from facebench.cli.common import EXIT_FAILED, EXIT_STOPPED, complain, drop_output, reason
 from facebench.cli.options import flag
-from facebench.cli.verb import VerbCommand, VerbGroup
+from facebench.cli.verb import VerbGroup, command
 from facebench.cli.verbs import GROUPS, SECTIONS, VERBS
 
 
-def build(verbs: dict, **how) -> typer.Typer:
+class Commands(dict):
+    """The commands of a table of verbs, each made when it is asked for."""
+
+    def __init__(self, table: dict) -> None:
+        super().__init__(table)
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = command_of(name, super().__getitem__(name))
+        return self._made[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name not in self:
+            return default
+        return self[name]
+
+    def values(self):
+        return [self[name] for name in self]
+
+    def items(self):
+        return [(name, self[name]) for name in self]
+
+
+def command_of(name: str, entry: Any) -> Any:
+    """The command of an entry of a table: a verb, or a group of them."""
+    if isinstance(entry, dict):
+        group = build(entry)
+        group.callback(help=GROUPS[name])(lambda: None)
+        return typer.main.get_command(group)
+    module, _, function = entry.rpartition(".")
+    return command(name, getattr(import_module(f"facebench.{module}"), function))
+
+
+def build(verbs: dict, **how: Any) -> typer.Typer:
     """The verbs of a table as an application of typer; a dict in the table is a group."""
-    built = typer.Typer(
-        cls=VerbGroup,
+
+    class Group(VerbGroup):
+        headings = SECTIONS if verbs is VERBS else {"Commands": list(verbs)}
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self.commands = Commands(verbs)
+
+    return typer.Typer(
+        cls=Group,
         no_args_is_help=True,
         add_completion=bool(how.get("name")),  # of the root alone
         rich_markup_mode=None,
@@ -27,19 +71,6 @@ def build(verbs: dict, **how) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
         **how,
     )
-    headings = {
-        name: heading for heading, names in SECTIONS.items() for name in names if verbs is VERBS
-    }
-    for name, entry in verbs.items():
-        if isinstance(entry, dict):
-            built.add_typer(
-                build(entry, help=GROUPS[name]), name=name, rich_help_panel=headings.get(name)
-            )
-        else:
-            built.command(
-                name, cls=VerbCommand, epilog=entry.epilog, rich_help_panel=headings.get(name)
-            )(entry)
-    return built
 
 
 app = build(

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -156,11 +156,18 @@ def complete(command: Any) -> Any:
     whole = with_parameters(
         functools.wraps(function)(lambda **options: function(**options)), described
     )
+    return command_with(whole, command.name, function.epilog)
+
+
+def command(name: str, function: Callable) -> Any:
+    """A verb as a command of typer."""
+    return command_with(function, name, function.__dict__["epilog"])
+
+
+def command_with(function: Callable, name: str, epilog: str) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     names = {"help_option_names": ["-h", "--help"]}
-    app.command(command.name, cls=VerbCommand, epilog=function.epilog, context_settings=names)(
-        whole
-    )
+    app.command(name, cls=VerbCommand, epilog=epilog, context_settings=names)(function)
     return typer.main.get_command(app)
 
 
@@ -304,13 +311,11 @@ class VerbGroup(TyperGroup):
             sys.exit(error.exit_code)
         sys.exit(code or 0)
 
+    headings: ClassVar[dict] = {}  # of the help, each with the names of its verbs
+
     def format_commands(self, ctx, formatter):
-        headings: dict[str, list[str]] = {}
-        for name, command in self.commands.items():
-            heading = getattr(command, "rich_help_panel", None) or "Commands"
-            headings.setdefault(heading, []).append(name)
         width = max(map(len, self.commands))
-        for heading, names in headings.items():
+        for heading, names in self.headings.items():
             with formatter.section(heading):
                 formatter.write_dl(
                     [
