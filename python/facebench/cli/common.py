@@ -21,6 +21,8 @@ from facebench.core._arguments import number_and_first
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+EXIT_VERDICT = 3  # a check was made, and its answer is no
+EXIT_UNCHECKED = 4  # nothing is wrong, but not all could be checked
 EXIT_STOPPED = 130
 
 Protocol = argument("See: facebench list protocols; or a TOML file.")
