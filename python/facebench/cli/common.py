@@ -69,7 +69,8 @@ MODEL_HELP = (
 PIXELS_HELP = (
     "NAME=VALUE, what an ONNX file or a module:function expects of its pixels 0..255: color=bgr, "
     "mean=127.5, std=128, or one number for each channel, mean=123.675,116.28,103.53. Of an ONNX "
-    "file with several outputs also output=NAME, the embedding."
+    "file with several outputs also output=NAME, the embedding; and of a large one seconds=300 and "
+    "memory=17179869184 (bytes), what trying it once may take."
 )
 
 
