@@ -71,9 +71,9 @@ def _make_all(missing: dict[str, Path], workers: Executor, make: Callable, folde
             future.cancel()
 
 
-# What a function says of its arguments and files, and would say again; another try is for machines
+# What a function says of its arguments, and would say again; another try is for files, machines
 # and connections that fail.
-_NO_OTHER_ANSWER = (ValueError, TypeError, Error)
+_NO_OTHER_ANSWER = (ValueError, TypeError)
 
 
 def _said(error: BaseException) -> str:

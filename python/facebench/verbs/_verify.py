@@ -144,7 +144,7 @@ def verify(
 def _stamps(run) -> dict:
     """Which files lie in a folder, and what tells that one was changed or exchanged. The time of a
     change of an inode is not its owner's to set."""
-    stamps = {}
+    stamps: dict[str, tuple | None] = {}
     try:
         names = [".", *sorted(os.listdir(run))]
     except OSError:

@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from facebench import __version__
 from facebench.core import Error
@@ -203,7 +204,7 @@ _LISTED = {
 }
 
 
-def as_written(value) -> bool:
+def as_written(value: Any) -> bool:
     """Whether the values of a study.json or suite.json are of the kinds that a study writes, and
     rows have names."""
     if isinstance(value, list):
@@ -211,7 +212,8 @@ def as_written(value) -> bool:
     if not isinstance(value, dict):
         return True
     for key, member in value.items():
-        if not isinstance(member, _KINDS.get(key, object)):
+        kind = _KINDS.get(key)
+        if kind is not None and not isinstance(member, kind):
             return False
         if key in _LISTED and not all(isinstance(one, _LISTED[key]) for one in member):
             return False
