@@ -14,6 +14,15 @@
 namespace facebench {
 
 OptionValue option_value(const std::string& name, const py::handle& value) {
+  // Else it would be taken for what is true.
+  if (PyLong_CheckExact(value.ptr())) {
+    int overflow = 0;
+    PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow != 0)
+      throw py::value_error(fmt::format("option '{}': {} is too {}", name,
+                                        std::string(py::str(value)).substr(0, 40),
+                                        overflow > 0 ? "large" : "small"));
+  }
   try {
     // numpy's own numbers of a type that Python lacks would be taken for True; tensors, too
     const bool array = py::hasattr(value, "__array__");

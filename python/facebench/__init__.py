@@ -18,6 +18,7 @@ from facebench import _threads as _threads  # before anything that imports numpy
 # isort: split
 from facebench import _eval
 from facebench.core import _above, _texts
+from facebench.core._held import held_signals
 
 if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import analysis as analysis
@@ -62,8 +63,8 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.verbs._explain import explain as explain
     from facebench.verbs._inspect import inspect as inspect
     from facebench.verbs._light import report as report
-    from facebench.verbs._light import verify as verify
     from facebench.verbs._quality import quality as quality
+    from facebench.verbs._verify import verify as verify
 
 _texts.give(_eval)
 
@@ -97,7 +98,7 @@ _VERBS = {
     "load": "protocols",
     "run": "pipeline",
     "demo": "pipeline",
-    "verify": "verbs._light",
+    "verify": "verbs._verify",
     "report": "verbs._light",
     "compare": "verbs._compare",
     "explain": "verbs._explain",
@@ -131,8 +132,14 @@ _ABOVE = {
 __all__ = ["Error", "__version__", *_MODULES, *_VERBS]
 
 
+def _loaded(room):
+    # Interrupted while torch is being imported, a session could not import it again.
+    with held_signals():
+        return import_module(f"facebench.{room}".rstrip("."))
+
+
 def _found(name, room):
-    return getattr(import_module(f"facebench.{room}".rstrip(".")), name)
+    return getattr(_loaded(room), name)
 
 
 for _name, _room in _ABOVE.items():
@@ -141,7 +148,7 @@ for _name, _room in _ABOVE.items():
 
 def __getattr__(name):
     if name in _MODULES:
-        return import_module(f"facebench.{name}")
+        return _loaded(name)
     if name in _VERBS:
         return _found(name, _VERBS[name])
     raise AttributeError(f"module 'facebench' has no attribute {name!r}")

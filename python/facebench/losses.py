@@ -12,9 +12,7 @@
 (4, 5)
 """
 
-import torch
-
-from facebench._torch import full
+from facebench._torch import full, torch
 from facebench.core._arguments import of_kind
 
 list_losses = full.losses

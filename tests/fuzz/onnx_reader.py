@@ -20,6 +20,7 @@ from facebench.core import Error
 from facebench.embedding import (
     _onnx_arranging,
     _onnx_beginning,
+    _onnx_bounds,
     _onnx_file,
     _onnx_graph,
     _onnx_import,
@@ -37,6 +38,7 @@ def read(data: bytes, path: Path) -> bool:
     path.write_bytes(data)
     try:
         _onnx_file.hashes_beside(path)
+        _onnx_bounds.check_bounds(path)
         _cut(path)
         found = _onnx_import.read(path, height=8, width=8)
         _ = found.metadata, found.input_type, found.batch  # what convert asks of it

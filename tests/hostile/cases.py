@@ -150,7 +150,7 @@ def threshold_of_four_comparisons():
     return ["threshold", "run", "--same"]
 
 
-@case("/protocol/title")
+@case("/protocol/title", code=3)
 def manifest_altered():
     run = saved_run()
     manifest = json.loads((run / "run.json").read_text())
@@ -159,7 +159,7 @@ def manifest_altered():
     return ["verify", "run"]
 
 
-@case("inputs")
+@case("inputs", code=3)
 def manifest_that_names_secrets():
     """`verify` hashes the files that a manifest names; not those outside of the roots given."""
     run = saved_run()

@@ -120,7 +120,7 @@ def test_files_of_strangers_give_the_same_numbers(trained, tmp_path, confinable)
         invoke("--untrusted", "embed", trained["model"], trained["pack"], "--out", embeddings)
         invoke("--untrusted", "eval", "lfw", "--embeddings", embeddings, *arguments)
         root = ("--root", trained["root"])
-        verified = invoke("--untrusted", "verify", out, *root, "--json", code=1)
+        verified = invoke("--untrusted", "verify", out, *root, "--json", code=3)
     finally:
         assert fio.confine_readers(False)
     checks = json.loads(verified.stdout)["checks"]
@@ -157,7 +157,7 @@ def test_verify_says_what_differs(trained, tmp_path):
     invoke("verify", run_folder, "--root", root)
     pairs = next(root.rglob("pairs.txt"))
     pairs.write_text(pairs.read_text() + "\n")
-    result = invoke("verify", run_folder, "--root", root, "--json", code=1)
+    result = invoke("verify", run_folder, "--root", root, "--json", code=3)
     checks = json.loads(result.stdout)["checks"]
     differing = [c["name"] for c in checks if c["same"] is False]
     assert differing == ["input pairs", "comparisons from the lists"]

@@ -195,5 +195,5 @@ def test_verify_reads_nothing_outside_of_the_run_and_the_roots(folder, monkeypat
     (folder / "work/secret_root").mkdir()
     for more in ([], ["--root", "secret_root"]):
         answer = CliRunner().invoke(app, ["verify", "run", *more])
-        assert answer.exit_code == 1
+        assert answer.exit_code == 3
         assert one_sentence(answer.output), answer.output

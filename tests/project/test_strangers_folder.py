@@ -297,6 +297,41 @@ def test_a_run_that_was_added_has_no_model_of_its_own(place, suite):
             facebench.suite(**how, out=suite)
 
 
+def of_table(**values):
+    return lambda d: d.get("content", d)["tables"][0].update(values)
+
+
+def of_row(**values):
+    return lambda d: d.get("content", d)["tables"][0]["rows"][0].update(values)
+
+
+@pytest.mark.parametrize(
+    ("file", "edit"),
+    [
+        ("suite.json", of_table(rows=["a"])),
+        ("suite.json", of_table(rows=[{}])),
+        ("suite.json", of_table(columns=None)),
+        ("suite.json", of_table(notes=None)),
+        ("suite.json", of_row(name=None)),
+        ("suite.json", of_row(name={"a": 1})),
+        ("suite.json", of_row(prepare=None)),
+        ("suite.json", lambda d: d["tables"][0]["columns"][0].update(protocol=None)),
+        ("suite.json", lambda d: d["tables"][0]["columns"][0].update(name=["a"])),
+        ("suite.json", lambda d: d["tables"][0]["columns"][0].update(data=["a"])),
+        ("suite.json", lambda d: d.update(citations=None)),
+        ("suite.json", lambda d: d.update(title={})),
+        ("suite.json", lambda d: d.update(level=None)),
+        ("study.json", of_table(columns=None)),
+        ("study.json", of_row(cells=["a"])),
+        ("study.json", lambda d: d["content"]["tables"][0].update(rows=[{}])),
+    ],
+)
+def test_a_suites_record_of_other_kinds(place, suite, file, edit):
+    edit_suite(suite, edit, file)
+    with pytest.raises(facebench.Error, match=r"is not what facebench (suite|study) writes"):
+        add(place, suite)
+
+
 @pytest.mark.parametrize("path", ["../run", "/etc", "jobs/../../home"])
 def test_runs_that_a_study_names_lie_in_it(place, suite, path):
     def edit(record):

@@ -1,9 +1,18 @@
-"""Signatures of run folders in the format of minisign: who says that a run.json is theirs."""
+"""Signatures of run folders in the format of minisign: who says that these files are theirs.
+
+What is signed is run.json, and in the trusted comment, which the key signs with it, the form of the
+statement, the hash of the run's content, and one hash over the names and hashes of all files that
+lie in the folder, pages too. A signature of run.json alone, as another program makes it, does not
+say which pages and scores it is of, and is refused.
+"""
 
 import base64
 import binascii
 import getpass
 import hashlib
+import json
+import os
+import re
 import time
 from pathlib import Path
 
@@ -17,16 +26,38 @@ _MOST = 1 << 14  # bytes of a key or a signature
 _DAMAGED = "is cut or was changed"
 
 
-def sign(run, key) -> Path:
+_FORM = 2  # of the statement in the trusted comment; 1 said nothing of the files
+
+
+def digests(run) -> dict:
+    """What a signature states of a run folder: ``content``, the hash of run.json's content, and
+    ``files``, one over all files but the signature."""
+    folder = Path(run)
+    record = json.loads(read_text(folder / "run.json", 64 << 20))
+    lines = []
+    for name in sorted(os.listdir(folder)):
+        if name != SIGNATURE:
+            lines.append(f"{_eval.sha256_file(folder / name)}  {name}\n")
+    return {
+        "content": str(record.get("content_sha256")),
+        "files": hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest(),
+    }
+
+
+def sign(run, key, stated=None) -> Path:
     """Write ``run.json.minisig`` into a run folder, by a secret key of ``minisign -G``; its path.
 
-    Where the key has a password, it is asked for. facebench.Error where the key cannot be used.
+    ``stated``: its `digests`. Where the key has a password, it is asked for. facebench.Error where
+    the key cannot be used.
     """
     number, seed = _secret_key(key)
     private = _ed25519().Ed25519PrivateKey.from_private_bytes(seed)
     path = Path(run) / "run.json"
+    stated = digests(run) if stated is None else stated
     signature = private.sign(_digest(path))
-    comment = f"timestamp:{int(time.time())}\tfile:run.json\tfacebench {_eval.version()}"
+    parts = {"timestamp": int(time.time()), "file": "run.json", "form": _FORM, **stated}
+    comment = "\t".join(f"{name}:{value}" for name, value in parts.items())
+    comment += f"\tfacebench {_eval.version()}"
     lines = [
         "untrusted comment: signature of a facebench run",
         _base64(b"ED" + number + signature),
@@ -36,6 +67,30 @@ def sign(run, key) -> Path:
     out = path.with_name(SIGNATURE)
     _eval.write_file(out, ("\n".join(lines) + "\n").encode())
     return out
+
+
+def check_run(run, key):
+    """(whether ``run.json.minisig`` signs this folder by this public key, what is said).
+
+    As `check`, and the folder holds the files that it was made for.
+    """
+    same, said = check(run, key)
+    if not same:
+        return same, said
+    stated = dict(re.findall(r"(?:^|[\t ])(form|content|files):([0-9a-f]+)(?=\t)", said))
+    if stated.get("form") != str(_FORM):
+        return False, (
+            f"{Path(run) / SIGNATURE}: signs run.json alone, not the pages and files beside it; "
+            "sign the folder with facebench verify --sign"
+        )
+    try:
+        now = digests(run)
+    except (Error, ValueError, OSError) as error:
+        return False, str(error)
+    for name, what in (("content", "the content of another run"), ("files", "other files")):
+        if stated.get(name) != now[name]:
+            return False, f"{Path(run) / SIGNATURE}: is of {what} than those of this folder"
+    return True, said
 
 
 def check(run, key):
@@ -123,13 +178,24 @@ def _secret_key(key):
     secret = data[54:]
     if data[2:4] == b"Sc":
         work, memory = (int.from_bytes(data[k : k + 8], "little") for k in (38, 46))
-        password = getpass.getpass(f"Password of {key}: ").encode()
+        password = _password(key)
         stream = _scrypt(password, data[6:38], work, memory, len(secret), key)
         secret = bytes(a ^ b for a, b in zip(secret, stream, strict=True))
     number, pair, checked = secret[:8], secret[8:72], secret[72:]
     if hashlib.blake2b(data[:2] + number + pair, digest_size=32).digest() != checked:
         raise Error(f"{brief(key)}: the password is another one, or the file {_DAMAGED}")
     return number, pair[:32]
+
+
+def _password(key) -> bytes:
+    """Asked for on the terminal; facebench.Error where there is none."""
+    try:
+        return getpass.getpass(f"Password of {key}: ").encode()
+    except (EOFError, OSError):
+        raise Error(
+            f"{brief(key)}: has a password, and there is no terminal to ask for it. Sign on a "
+            "terminal, or by a key without one (minisign -G -W)"
+        ) from None
 
 
 def _scrypt(password, salt, work, memory, size, where):

@@ -21,6 +21,8 @@ from facebench.core._arguments import number_and_first
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
+EXIT_VERDICT = 3  # a check was made, and its answer is no
+EXIT_UNCHECKED = 4  # nothing is wrong, but not all could be checked
 EXIT_STOPPED = 130
 
 Protocol = argument("See: facebench list protocols; or a TOML file.")
@@ -67,7 +69,8 @@ MODEL_HELP = (
 PIXELS_HELP = (
     "NAME=VALUE, what an ONNX file or a module:function expects of its pixels 0..255: color=bgr, "
     "mean=127.5, std=128, or one number for each channel, mean=123.675,116.28,103.53. Of an ONNX "
-    "file with several outputs also output=NAME, the embedding."
+    "file with several outputs also output=NAME, the embedding; and of a large one seconds=300 and "
+    "memory=17179869184 (bytes), what trying it once may take."
 )
 
 

@@ -57,6 +57,8 @@ def _make_all(missing: dict[str, Path], workers: Executor, make: Callable, folde
                 except (CancelledError, Exception) as error:  # of an executor of somebody else's
                     if shard in running.values():
                         continue
+                    if isinstance(error, _NO_OTHER_ANSWER):
+                        raise Error(f"shard {shard}: {_said(error)}") from error
                     if isinstance(error, CancelledError) or shard in again:
                         raise Error(_failure(shard, error, folder)) from error
                     begin_again({shard})
@@ -69,10 +71,19 @@ def _make_all(missing: dict[str, Path], workers: Executor, make: Callable, folde
             future.cancel()
 
 
+# What a function says of its arguments, and would say again; another try is for files, machines
+# and connections that fail.
+_NO_OTHER_ANSWER = (ValueError, TypeError)
+
+
+def _said(error: BaseException) -> str:
+    return " ".join(str(error).split())[:500] or type(error).__name__
+
+
 def _failure(shard: str, error: BaseException, folder: Path) -> str:
     why = "the scheduler or its workers are gone"
     if not isinstance(error, CancelledError):
-        why = f"failed twice: {' '.join(str(error).split())[:500] or type(error).__name__}"
+        why = f"failed twice: {_said(error)}"
     there = len(list(folder.glob("*.h5")))
     return f"shard {shard}: {why}. {there} shards are kept in {folder}: run it again to go on"
 

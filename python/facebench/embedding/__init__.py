@@ -157,7 +157,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
         }
         for text in inside.warnings(stated, ()):
             warnings.warn(text, stacklevel=4)
-    import torch
+    from facebench._torch import torch
 
     tensors = {name: torch.from_numpy(numbers) for name, numbers in imported.tensors.items()}
     model = full.imported_model(imported.graph, tensors, model_options, str(path), sha256)

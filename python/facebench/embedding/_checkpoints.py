@@ -16,7 +16,7 @@ from facebench.io import read_safetensors
 
 def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]:
     """The state dict that a checkpoint is, or the one that it holds and under which name."""
-    import torch
+    from facebench._torch import torch
 
     def holds_tensors(part) -> bool:
         return isinstance(part, dict) and any(isinstance(v, torch.Tensor) for v in part.values())
@@ -102,7 +102,7 @@ def _why_not_read(error: Exception) -> str:
 
 def read(path: Path, key: str | None) -> tuple[dict, str | None]:
     """The tensors of a file by name, and the entry of the file that they are."""
-    import torch
+    from facebench._torch import torch
 
     if path.suffix == ".safetensors":
         arrays, _ = read_safetensors(path)

@@ -60,7 +60,8 @@ def load_embedder(source, extract=None, **options):
     not compute on their device or in their precision, or they name an executor, an ONNX file
     becomes a `Model`, as by `convert`.
 
-    ``options``: mean, std, color, and output of an ONNX file, as for `OnnxEmbedder`. With them a
+    ``options``: mean, std, color, and output of an ONNX file, and the seconds and memory that
+    trying it may take, as for `OnnxEmbedder`. With them a
     callable gets numbers and not pixels (`CallableEmbedder`); a model file of ours says them itself
     (ValueError).
 
@@ -76,6 +77,10 @@ def load_embedder(source, extract=None, **options):
         check_named_function(text, _READ)
     if named and text.endswith(".onnx"):
         return _onnx_model(source, extract or full.ExtractOptions(), options)
+    if limits := [name for name in LIMITS if name in options]:
+        raise ValueError(
+            f"{limits[0]}: bounds what an ONNX file may take, and {brief(source)} is none"
+        )
     ours = isinstance(source, full.Model) or (named and text.endswith(".safetensors"))
     if "output" in options and not ours:
         raise ValueError(
@@ -117,6 +122,7 @@ def _onnx_model(path, extract, pixels):
         return OnnxEmbedder(path, **how, **pixels)
     from facebench import embedding
 
+    pixels = {name: value for name, value in pixels.items() if name not in LIMITS}
     model, said = embedding._import_onnx(Path(path), pixels, prepared=False)
     embedding._tell_of_comparison(said)
     return model
@@ -146,7 +152,8 @@ def warn_of_assumptions(embedder, flip=None) -> None:
         warnings.warn(text, stacklevel=3)
 
 
-PIXELS = ("mean", "std", "color", "output")
+LIMITS = ("seconds", "memory")
+PIXELS = ("mean", "std", "color", "output", *LIMITS)
 
 
 def take_pixels(options):

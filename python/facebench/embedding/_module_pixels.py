@@ -1,9 +1,9 @@
 """How a PyTorch module normalises its input before its first layer, whatever computes it there:
 torch's own operations are watched while images of one colour go through. TorchScript's, too."""
 
-import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from facebench._torch import torch
 from facebench.embedding._pixel_probes import SIDE, GraphPixels, normalisation, probes
 from facebench.embedding._stated_pixels import inner_module
 

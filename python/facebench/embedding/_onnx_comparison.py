@@ -71,9 +71,8 @@ def _images(model, shape) -> np.ndarray:
 
 
 def _ours(model, images) -> np.ndarray:
-    import torch
-
     from facebench._library import full
+    from facebench._torch import torch
 
     network = full.InferenceNetwork(model.weights)
     return network.infer(torch.from_numpy(images), model.options.tap).numpy().reshape(IMAGES, -1)

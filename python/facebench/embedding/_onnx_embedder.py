@@ -13,10 +13,11 @@ from facebench.core import Error, cuda_devices, parse_device
 from facebench.core._arguments import brief, cut, of_kind
 from facebench.core._files import MOST, open_file
 from facebench.core._out_of_memory import is_out_of_memory
-from facebench.embedding import _onnx_file
+from facebench.embedding import _onnx_file, _onnx_trial
 from facebench.embedding._graph_pixels import graph_pixels
 from facebench.embedding._network_embedder import _NetworkEmbedder, _rows
 from facebench.embedding._onnx_beginning import channels_last
+from facebench.embedding._onnx_bounds import check_bounds
 from facebench.embedding._outputs import one_number
 from facebench.io import sha256_file
 
@@ -50,7 +51,10 @@ class OnnxEmbedder(_NetworkEmbedder):
     normalization, and how its images are detected and cropped, as a model file does. The first
     input is (N or 1, C, H, W), or (N or 1, H, W, C) as Keras writes it, of float32, float16,
     float64, or uint8, which takes pixels as they are: mean 0, std 1.
-    facebench.Error where onnxruntime refuses the file, its first input has another shape or type,
+    Before this process loads the file, another does, and runs it once: ``seconds`` of processor
+    time and ``memory`` bytes (and eight times the file's) are at its disposal.
+    facebench.Error where that is not enough, the graph is not bounded (a Loop, sizes that depend on
+    the pixels), onnxruntime refuses the file, its first input has another shape or type,
     or the output that nobody named has one number for each image;
     ValueError where it does not compute on the device, or in the precision, or another mean or std
     is stated of an input of uint8.
@@ -66,6 +70,8 @@ class OnnxEmbedder(_NetworkEmbedder):
         output=None,
         device="cpu",
         precision="float32",
+        seconds=_onnx_trial.SECONDS,
+        memory=_onnx_trial.MEMORY,
     ):
         try:
             import onnxruntime
@@ -73,6 +79,10 @@ class OnnxEmbedder(_NetworkEmbedder):
             raise ImportError("ONNX models need onnxruntime: pip install onnxruntime") from None
         open_file(path, MOST).close()
         outside = _onnx_file.hashes_beside(path)  # refuses weights that lie elsewhere
+        check_bounds(path)
+        if not 1 <= seconds <= 86_400 or not 1 << 20 <= memory <= 1 << 50:
+            raise ValueError("seconds: 1 to 86400; memory: bytes, a MiB or more")
+        _onnx_trial.try_file(path, outside, seconds, memory)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         # None: it prints names of the file as they are. What failed stands in its exception.
@@ -219,7 +229,7 @@ def _onnxruntime_has(card: int | None, precision: str) -> bool:
 def _torch_out_of_memory(message: str) -> Exception:
     """As torch says it, which the extractor knows: "Failed to allocate memory for requested buffer
     of size 1048576" of onnxruntime."""
-    import torch
+    from facebench._torch import torch
 
     size = re.search(r"buffer of size (\d+)", message)
     asked = f"Tried to allocate {int(size[1]) / 2**20:.2f} MiB. " if size else ""

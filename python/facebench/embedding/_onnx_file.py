@@ -158,6 +158,60 @@ def needed(nodes, outputs) -> list[OnnxNode]:
     return found[::-1]
 
 
+@dataclass
+class OnnxCall:
+    """A node as a step: what it calls, and the graphs in it."""
+
+    op: str
+    name: str
+    domain: str
+    inputs: list[str]
+    outputs: list[str]
+    graphs: list[list["OnnxCall"]]
+
+
+def calls(path) -> tuple[list[OnnxCall], dict[tuple[str, str], list[OnnxCall]], list[str]]:
+    """The nodes of the graph of a file, those of its functions by (domain, name), and the names of
+    its inputs that are not weights. facebench.Error as of `read`."""
+    with _reading(path) as data:
+        numbers = count(1)
+        model = _message(2, data, {7: _bytes, 25: _bytes})
+        nodes, inputs, weights = [], [], set()
+        for graph in model[7]:
+            nodes += _calls(graph, 1, numbers, 0)
+            infos = _message(2, graph, {11: _bytes})[11]
+            inputs += [_last(_message(2, info, {1: _text})[1], "") for info in infos]
+            for tensor in _message(2, graph, {5: _bytes})[5]:
+                weights.add(_last(_message(2, tensor, {8: _text})[8], ""))
+        functions: dict[tuple[str, str], list[OnnxCall]] = {}
+        for function in model[25]:
+            names = _message(2, function, {1: _text, 10: _text})
+            key = (_last(names[10], ""), _last(names[1], ""))
+            functions.setdefault(key, []).extend(_calls(function, 7, numbers, 0))
+        return nodes, functions, [name for name in inputs if name not in weights]
+
+
+_DEEPEST = 64  # graphs within nodes within graphs
+
+
+def _calls(message, field_of_nodes, numbers, depth) -> list[OnnxCall]:
+    found = []
+    if depth > _DEEPEST:
+        raise Malformed(f"its graphs lie in each other more than {_DEEPEST} deep")
+    for node in _message(2, message, {field_of_nodes: _bytes})[field_of_nodes]:
+        if next(numbers) > 10 * MOST_NODES:
+            raise Malformed(f"it has more than {10 * MOST_NODES} nodes")
+        fields = _message(2, node, dict.fromkeys((1, 2, 3, 4, 7), _text) | {5: _bytes})
+        graphs = []
+        for attribute in fields[5]:
+            inner = _message(2, attribute, {6: _bytes, 11: _bytes})
+            graphs += [_calls(g, 1, numbers, depth + 1) for g in (*inner[6], *inner[11])]
+        name, op, domain = (_last(fields[number], "") for number in (3, 4, 7))
+        name = name or next(iter(fields[2]), "")
+        found.append(OnnxCall(op, name, domain, fields[1], fields[2], graphs))
+    return found
+
+
 # Which fields of a message hold which messages, down to tensors.
 _PARTS = {
     "model": {7: "graph", 25: "function"},

@@ -85,7 +85,7 @@ class TorchEmbedder(_NetworkEmbedder):
         return self
 
     def _load(self, path: Path):
-        import torch
+        from facebench._torch import torch
 
         tensors, metadata = read_safetensors(path)
         if metadata.get("format") != _OWN_MODEL:
@@ -142,8 +142,7 @@ class TorchEmbedder(_NetworkEmbedder):
         _onnx.write(_onnx.build_module(self._module, shape, metadata), path)
 
     def _run(self, x: np.ndarray) -> np.ndarray:
-        import torch
-
+        from facebench._torch import torch
         from facebench.nn._own_module import first_output
 
         self._check_size(*x.shape[2:])

@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 import onnx
-import torch
 
 from facebench import _eval
+from facebench._torch import torch
 from facebench.nn._own_module import first_output
 
 OPSET = 17

@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 
-import torch
+from facebench._torch import torch
 
 
 def description(custom) -> dict:

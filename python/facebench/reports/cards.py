@@ -44,10 +44,13 @@ def card(name, results, columns, rows, note, limits, cost=()) -> str:
     ])  # fmt: skip
 
 
-def run_card(content, metrics) -> str:
-    """The card of a run's model."""
+def run_card(content, metrics, own_protocol="") -> str:
+    """The card of a run's model. ``own_protocol``: what is said of a protocol that is not
+    facebench's."""
     protocol = content["protocol"]
     dataset = {"name": protocol["title"], "type": protocol["id"]}
+    if own_protocol:
+        dataset = {"name": f"{protocol['title']} (of the submitter's own)", "type": "own"}
     results, rows = [], []
     for track, name, cell in cells_of(metrics):
         if cell["value"] is None:
@@ -63,5 +66,7 @@ def run_card(content, metrics) -> str:
         value = _eval.metric_text(base, cell["value"]) + unit
         rows.append([f"{track}: {title}", value, ends + unit if ends else "none"])
     remarks = [*content.get("warnings", []), *content.get("notes", [])]
+    if own_protocol:
+        remarks.insert(0, own_protocol)
     note = f"{escape_markdown(protocol['title'])}. The intervals are over draws of people."
     return card(content["embedder"], results, ["number", "value", "interval"], rows, note, remarks)

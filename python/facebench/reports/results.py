@@ -28,6 +28,7 @@ from facebench.reports.page import (
     written,
 )
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
+from facebench.reports.provenance import stated_of_content
 
 
 class _Run:
@@ -47,6 +48,11 @@ class _Run:
     @functools.cached_property
     def curves(self):
         return curves(self.folder, self.check)
+
+    @property
+    def own_protocol(self):
+        """What is said of a protocol that is not one of facebench's; else empty."""
+        return "".join(self.table.get("own_protocols", []))
 
     @functools.cached_property
     def table(self):
@@ -73,7 +79,7 @@ def _pages(folder):
     )
     protocol = run.content["protocol"]["title"]
     page = report_html(protocol, [_section(protocol, [run])], _subtitle(run))
-    card = {"card.md": run_card(run.content, run.metrics)} if model else {}
+    card = {"card.md": run_card(run.content, run.metrics, run.own_protocol)} if model else {}
     return {"report.md": _run_text(run), "report.html": page, **card}
 
 
@@ -175,7 +181,7 @@ def _section(title, loaded, notes=()):
             )
             section.blocks.append(heading(name + of_version))
         section.blocks += [*_box(same), *_protocol_blocks(same)]
-    section.blocks.append(_provenance(loaded))
+    section.blocks += _provenance(loaded)
     return section
 
 
@@ -286,15 +292,22 @@ def _run_text(run):
     return written(
         "run.md",
         content=content,
+        own_protocol=run.own_protocol,
+        stated=stated_of_content(content),
         protocol=content["protocol"],
         convention=run.convention,
         tracks=tracks,
-        notes=table["notes"],
+        notes=_other_notes(table),
         provenance=[
             *((i.get("role", "?"), i.get("sha256", "?")) for i in content["inputs"]),
             *sorted(content["outputs"].items()),
         ],
     )
+
+
+def _other_notes(table):
+    """The notes of a table without those on protocols, which stand at the head of a page."""
+    return [note for note in table["notes"] if note not in table.get("own_protocols", [])]
 
 
 def _numbers_line(row, cell):
@@ -369,7 +382,7 @@ def _numbers(table, runs, tracks):
         "runs": [(r.title, r.content.get("embedder", "")) for r in runs],
         "groups": groups,
         "marked": " ".join(
-            [*table["notes"], *(f"No interval: {w}." for w in table["no_interval"])]
+            [*_other_notes(table), *(f"No interval: {w}." for w in table["no_interval"])]
         ),
         "levels": ", ".join(levels),
         "conventions": ", ".join(sorted({r.convention for r in runs})),
@@ -510,7 +523,11 @@ def _box(runs):
     """What a reader of the numbers must know first: warnings, then notes, each once with the runs
     that have it, where others have not."""
     every = {run.title for run in runs}
-    items = []
+    items = [
+        (Strong("Protocol:"), f" {said}")
+        for said in dict.fromkeys(run.own_protocol for run in runs)
+        if said
+    ]
     for kind, key in (("Warning", "warnings"), ("Note", "notes")):
         titles: dict[str, dict[str, None]] = {}
         for run in runs:
@@ -523,11 +540,21 @@ def _box(runs):
 
 
 def _provenance(runs):
-    rows = []
+    """What of a run is checked by `facebench verify`, and what it states."""
+    checked, stated = [], []
     for run in runs:
         c, title = run.content, f"{run.title}, {run.protocol}"
-        rows.append([title, "facebench", c.get("facebench", "?")])
-        rows.append([title, f"protocol {c['protocol']['id']}", c["protocol"]["sha256"]])
-        rows += [[title, i["role"], i["sha256"]] for i in c["inputs"]]
-        rows += [[title, name, digest] for name, digest in c["outputs"].items()]
-    return table_block(["run", "what", "version or SHA-256"], rows, summary="Provenance")
+        checked.append([title, f"protocol {c['protocol']['id']}", c["protocol"]["sha256"]])
+        checked += [[title, i["role"], i["sha256"]] for i in c["inputs"]]
+        checked += [[title, name, digest] for name, digest in c["outputs"].items()]
+        stated += [[title, name, said] for name, said in stated_of_content(c).items()]
+    return [
+        table_block(
+            ["run", "what", "SHA-256"], checked, summary="Provenance: what facebench verify checks"
+        ),
+        table_block(
+            ["run", "what", "as stated"],
+            stated,
+            summary="Provenance: stated by the machine that ran it, not checked",
+        ),
+    ]

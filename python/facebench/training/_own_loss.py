@@ -1,7 +1,6 @@
 """A loss of the user's, as the trainer calls it (bindings/vision/training/own_loss.cc)."""
 
-import torch
-
+from facebench._torch import torch
 from facebench.nn import _own_module
 
 

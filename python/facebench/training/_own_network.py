@@ -1,7 +1,6 @@
 """A network of the user's, as the trainer calls it (bindings/vision/training/own_network.cc)."""
 
-import torch
-
+from facebench._torch import torch
 from facebench.core._arguments import type_text
 from facebench.embedding._foreign import TorchEmbedder
 from facebench.nn import _own_module

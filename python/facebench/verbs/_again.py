@@ -50,18 +50,24 @@ def _compared(run, root, count, model, threads, progress):
     prepared = _recorded.preparation(content)
     then, kept = datasets.Pack(run / "pack.h5"), read_embeddings(run / "embeddings.h5")
     _recorded.names_below(then.names)
-    folder = _recorded.images_folder(run, circumstance, root)
+    if list(then.names) != list(kept.names) or len(set(then.names)) != len(then.names):
+        raise Error(
+            "pack.h5 and embeddings.h5 do not hold the same images, each once, in one order"
+        )
+    folder = _recorded.images_folder(run, content, circumstance, root)
+    stated = model
     if model is None:
         model = _recorded.model_file(run, content, circumstance, root)
+    _recorded.check_model(model, content)
     if not os.path.isdir(folder):
         raise Undone(f"the images lie in an archive, {folder}")
-    row = {name: k for k, name in enumerate(kept.names)}
     places = [run, root or ""]
     there = [
         k
         for k, name in enumerate(then.names)
-        if name in row and os.path.isfile(folder / name) and _eval.may_open(folder / name, places)
+        if os.path.isfile(folder / name) and _eval.may_open(folder / name, places)
     ]
+    asked = min(count, len(then.names))
     if not there:
         raise Undone(f"the images are not in {folder}")
     drawn = sorted(random.SystemRandom().sample(there, min(count, len(there))))
@@ -75,26 +81,65 @@ def _compared(run, root, count, model, threads, progress):
         pipeline.pack("folder", Path(work) / "images", now, threads=threads, **prepared)
         how = {"threads": threads, "progress": progress, **extract}
         embeddings = pipeline.embed(model, now, **_recorded.pixels(model, content), **how)
-        crops = datasets.Pack(now).images[:]
-    if embeddings.dim != kept.dim:
+        made = datasets.Pack(now)
+        wrong = _wrong_images(drawn, then, kept, made, embeddings)
+        others = _recorded.other_statements(content, embeddings.manifest, made.manifest, stated)
+    if others:
         return (
             False,
-            f"embeddings.h5 has {kept.dim} numbers a face, the model gives {embeddings.dim}",
+            f"run.json says something else of the model or how it ran: {', '.join(others)}",
         )
-    wrong = []
+    if wrong:
+        more = f" and {len(wrong) - 10} more" if len(wrong) > 10 else ""
+        return False, f"{len(wrong)} of {len(drawn)} differ: {', '.join(wrong[:10])}{more}"
+    if len(drawn) < asked:
+        return None, f"only {len(drawn)} of the {asked} images asked for are in {folder}"
+    return True, (
+        f"{len(drawn)} of {len(there)} images, drawn now: the same faces and embeddings, by "
+        f"the model that run.json says. {_power(len(drawn), len(then.names))}"
+    )
+
+
+def _wrong_images(drawn, then, kept, made, embeddings) -> list[str]:
+    """The drawn images whose face or embedding is another, with what of it is."""
+    if embeddings.dim != kept.dim:
+        return [
+            f"all (embeddings.h5 has {kept.dim} numbers a face, the model gives {embeddings.dim})"
+        ]
+    crops, wrong = made.images[:], []
     for place, k in enumerate(drawn):
         name = then.names[k]
-        a, b = embeddings.values[place], kept.values[row[name]]
-        if embeddings.status[place] != kept.status[row[name]]:
+        a, b = embeddings.values[place], kept.values[k]
+        if embeddings.status[place] != kept.status[k] or made.statuses[place] != then.statuses[k]:
             wrong.append(f"{name} (status)")
         elif not np.array_equal(crops[place], then.images[k]):
             wrong.append(f"{name} (crop)")
+        elif not _equal(made.boxes[place], then.boxes[k]):
+            wrong.append(f"{name} (box)")
+        elif not _equal(made.landmarks[place], then.landmarks[k]):
+            wrong.append(f"{name} (landmarks)")
         elif embeddings.status[place] == 0 and 1 - _cosine(a, b) > _SAME:
             wrong.append(f"{name} (embedding, cosine {_cosine(a, b):.4f})")
-    if wrong:
-        others = f" and {len(wrong) - 10} more" if len(wrong) > 10 else ""
-        return False, f"{len(wrong)} of {len(drawn)} differ: {', '.join(wrong[:10])}{others}"
-    return True, f"{len(drawn)} of {len(there)} images, drawn now: the same faces and embeddings"
+        elif embeddings.status[place] == 0 and not _same_length(a, b):
+            wrong.append(f"{name} (length of the embedding)")
+    return wrong
+
+
+def _power(drawn, images) -> str:
+    """What a draw of that many images finds."""
+    if drawn == images:
+        return "These are all of the run."
+    share = 1 - 0.05 ** (1 / drawn)
+    return f"A run of which {100 * share:.2g} % were changed would be found 95 times in 100."
+
+
+def _equal(a, b):
+    return np.allclose(a, b, atol=0.01, equal_nan=True)
+
+
+def _same_length(a, b):
+    """Of unit rows it is one; else another factor would weigh an image otherwise in a template."""
+    return np.isclose(np.linalg.norm(a), np.linalg.norm(b), rtol=1e-3)
 
 
 def _cosine(a, b):

@@ -1,21 +1,15 @@
-"""The verbs of run folders: report and verify. `facebench` offers them by name."""
+"""The verb that reads run folders side by side: report. `facebench` offers it by name."""
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 
 from facebench import _eval, analysis, reports
-from facebench.analysis import _signatures
 from facebench.analysis.runs import as_list
 from facebench.core import _rows
 from facebench.core._above import from_above
-from facebench.core._arguments import listed, of_kind, one_of, path_text
+from facebench.core._arguments import listed, of_kind, one_of
 from facebench.reports.markdown import align_tables
-from facebench.reports.results import (
-    folders_section,
-    runs_section,
-    verify_pages,
-)
+from facebench.reports.results import folders_section, runs_section
 from facebench.reports.trainings import is_training, trainings_sections, trainings_table
 from facebench.verbs import _inspect
 
@@ -123,90 +117,3 @@ def _html_path(out):
         raise ValueError("an HTML report needs out=, the file or folder to write")
     path = Path(out)
     return path if path.suffix.lower() in (".html", ".htm") else path / "report.html"
-
-
-class Verification:
-    """What a verification found: ``checks``, a list of dicts (name, same, detail), where same is
-    True, False, or None where nothing could be compared."""
-
-    def __init__(self, checks):
-        self.checks = checks
-        self.signature: Path | None = None  # that was written, where one was asked for
-
-    @property
-    def same(self) -> bool:
-        """Whether no check found a difference; `unchecked` names what was not compared."""
-        return all(check["same"] is not False for check in self.checks)
-
-    @property
-    def unchecked(self) -> list[str]:
-        """The names of what could not be compared."""
-        return [check["name"] for check in self.checks if check["same"] is None]
-
-    def to_dict(self):
-        return {"same": self.same, "unchecked": self.unchecked, "checks": self.checks}
-
-    def __repr__(self):
-        words = {True: "same", False: "DIFFERS", None: "not checked"}
-        lines = [f"{words[c['same']]:11} {c['name']}: {c['detail']}" for c in self.checks]
-        different = [c["name"] for c in self.checks if c["same"] is False]
-        same = len(self.checks) - len(different) - len(self.unchecked)
-        end = f"{same} of {len(self.checks)} are the same"
-        if different:
-            end += f"; differs: {', '.join(different)}"
-        if self.unchecked:
-            end += f"; not checked: {', '.join(self.unchecked)}"
-        if self.signature is not None:
-            end += f"; signed: {self.signature}"
-        return "\n".join([*lines, end])
-
-
-def verify(
-    run,
-    root: str | os.PathLike = "",
-    *,
-    again=0,
-    model=None,
-    sign=None,
-    signed_by=None,
-    threads=0,
-    progress=None,
-):
-    """Check a run folder: its numbers against its raw scores, every input against its hash, its
-    comparisons against the lists, its pages against its numbers.
-
-    Where facebench was built with torch also the images, each by name where the pack was kept.
-    ``root``: where the data set lies now, if it was moved. Damage is reported as a failed check,
-    what could not be compared as one that is None; facebench.Error only if ``run`` is not a run
-    folder.
-
-    ``again``: so many images, drawn anew each time, are detected, cropped and embedded once more;
-    ``model`` where the run does not name its file, as for `facebench.run`. Needs torch.
-
-    ``sign``: a secret key of minisign: where nothing differs, ``run.json.minisig`` is written into
-    the folder. ``signed_by``: a public key (a file, or its text) that has to have signed run.json.
-    Both need the package cryptography (docs/security.md says what a signature proves).
-    """
-    of_kind(again, int, "again")
-    if again < 0 or (model is not None and not again):
-        raise ValueError("again: how many images, 1 or more; model goes with it")
-    if find_spec("torch") is not None and find_spec("facebench._full") is not None:
-        from facebench._library import full
-
-        checks = full.verify(run, path_text(root, "root"), threads, progress)
-    else:
-        checks = analysis.verify_scores(run, threads, progress)
-        checks += analysis.verify_inputs(run, root, progress)
-    checks += verify_pages(run)
-    if again:
-        from facebench.verbs._again import check_again
-
-        checks.append(check_again(run, root, again, model, threads, progress))
-    if signed_by is not None:
-        same, detail = _signatures.check(run, signed_by)
-        checks = [c for c in checks if c["name"] != _signatures.SIGNATURE]
-        checks.append({"name": "signature", "same": same, "detail": detail})
-    verification = Verification(checks)
-    if sign is not None and verification.same:
-        verification.signature = _signatures.sign(run, sign)
-    return verification

@@ -5,7 +5,7 @@ for; never code, a place to write to, or a file elsewhere."""
 import os
 from pathlib import Path
 
-from facebench import _eval
+from facebench import _eval, protocols
 from facebench._library import full
 from facebench.core import Error
 from facebench.core._arguments import brief, of_kind, one_of, type_text
@@ -115,9 +115,9 @@ def _detector(recorded):
     return name, options
 
 
-def images_folder(run, circumstance, root) -> Path:
-    """Where the images are now: below the root as they lay below it then; where no root is given,
-    as then."""
+def images_folder(run, content, circumstance, root) -> Path:
+    """Where the images are now: below the root where the protocol finds them, of a protocol that is
+    not facebench's as they lay below it then; where no root is given, as then."""
     images, then = circumstance.get("images"), circumstance.get("root")
     if not isinstance(images, str) or not images:
         raise Undone("run.json does not say where the images lay")
@@ -127,13 +127,26 @@ def images_folder(run, circumstance, root) -> Path:
         name = str(Path(images).relative_to(then)) if below else ""
         if not below or (name != "." and not is_below(name)):
             raise Undone(f"the images lay in {brief(images)}, not below the root of the run")
-        folder = Path(root) / name
+        folder = _found_images(content, root) or Path(root) / name
     if not _eval.may_open(folder, [run, root or ""]):
         raise Undone(
             f"under --untrusted only the run folder and --root are read, and the images lay in "
             f"{brief(folder)}. Name the data set: --root"
         )
     return folder
+
+
+def _found_images(content, root):
+    """The folder in which a protocol of facebench looks for its images below a root, if it is one:
+    a run cannot choose which copy of its images it is compared with."""
+    recorded = table_at(content, "protocol")
+    if recorded.get("id") not in _eval.protocol_names():
+        return None
+    protocol = protocols.load_protocol(recorded["id"])
+    if protocol.sha256 != recorded.get("sha256"):
+        return None
+    trials = protocols.read_trials(protocol.id, root)
+    return Path(_eval.find_images(protocol, trials, os.fspath(root), ""))
 
 
 def names_below(names) -> None:
@@ -169,3 +182,69 @@ def model_file(run, content, circumstance, root="") -> Path:
             raise Undone(f"the model is not there, or another one: {brief(text)}. Name it: --model")
         return path
     raise Undone("the run names no file of its model. Name the model: --model")
+
+
+def check_model(model, content) -> None:
+    """facebench.Error where the model is a file, and not the one of the recorded SHA-256, by the
+    inputs of the run and by its embeddings."""
+    text = os.fspath(model) if isinstance(model, str | os.PathLike) else ""
+    if not text.endswith(_WEIGHTS) or not os.path.isfile(text):
+        return
+    digest = sha256_file(text)
+    inputs = content.get("inputs")
+    said = {
+        entry.get("sha256")
+        for entry in (inputs if isinstance(inputs, list) else [])
+        if isinstance(entry, dict) and entry.get("role") == "model"
+    }
+    said.add(table_at(content, "embeddings", "manifest").get("model_sha256"))
+    if said != {digest}:
+        others = ", ".join(sorted(brief(str(s)) for s in said - {digest}))
+        raise Error(f"{brief(text)} has SHA-256 {digest}, run.json names another model: {others}")
+
+
+# What the manifest of embeddings says of the machine and of all images, not of the model.
+_OF_THE_MACHINE = ("compiler", "facebench", "isa", "torch", "torch_isa", "images_sha256")
+
+
+def other_statements(content, embeddings, pack, named) -> list[str]:
+    """The places in which run.json says something else than the manifests of embeddings and pack
+    that were made now, by the model itself. ``named``: the model that the caller named, whose name
+    counts only where it is a file."""
+    then = table_at(content, "embeddings", "manifest")
+    then = {k: v for k, v in then.items() if k not in _OF_THE_MACHINE}
+    now = {k: v for k, v in embeddings.items() if k not in _OF_THE_MACHINE}
+    if table_at(then, "extract").get("device") != "cpu":
+        # On another device the caller has another way to run it.
+        for said in (then, now):
+            said["extract"] = {
+                k: v for k, v in said["extract"].items() if k not in ("device", "executor")
+            }
+    is_file = named is None or os.path.isfile(os.fspath(named) if _is_text(named) else "")
+    found = _different(then, now, "embeddings/manifest")
+    if not is_file:
+        found = [at for at in found if "/model" not in at]
+    recorded = table_at(content, "preparation")
+    for key in ("detector", "selection", "crop", "decode"):
+        found += _different(recorded.get(key), pack.get(key), f"preparation/{key}")
+    return found
+
+
+def _is_text(value) -> bool:
+    return isinstance(value, str | os.PathLike)
+
+
+def _different(then, now, at) -> list[str]:
+    """The places in which two JSON values differ."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        keys = sorted(then.keys() | now.keys())
+        return [
+            place
+            for key in keys
+            for place in (
+                _different(then[key], now[key], f"{at}/{brief(key)}")
+                if key in then and key in now
+                else [f"{at}/{brief(key)}"]
+            )
+        ]
+    return [] if then == now and isinstance(then, bool) == isinstance(now, bool) else [at]

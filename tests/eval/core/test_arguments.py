@@ -344,3 +344,10 @@ def test_methods_of_another_object_are_refused(other):
     for method in (facebench.metrics.Interval.to_dict, facebench._eval.RocCurve.__len__):
         with pytest.raises(TypeError):
             method(other)
+
+
+@pytest.mark.parametrize("value", [2**63, 10**30, -(2**63) - 1])
+def test_whole_numbers_that_no_option_holds(value):
+    """2**63 was taken for True."""
+    with pytest.raises(ValueError, match=r"option 'replicates': -?[0-9]+ is too (large|small)"):
+        facebench.protocols.EvaluationOptions(replicates=value)

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import time
 import zlib
 from pathlib import Path
 
@@ -260,6 +261,50 @@ def test_safetensors_layouts(tmp_path):
         with pytest.raises(ValueError, match=f"no type for {dtype}"):
             fio.write_safetensors(tmp_path / "d", {"x": np.ones(2, dtype)})
     assert not (tmp_path / "d").exists()
+
+
+def test_many_tensors_take_time_in_proportion(tmp_path, reading):
+    """60,000 took 100 s: each looked at all others. So does the object of their metadata."""
+    count = 60_000
+    header = {
+        f"t{k}": {"dtype": "F32", "shape": [1], "data_offsets": [4 * k, 4 * k + 4]}
+        for k in range(count)
+    }
+    text = json.dumps(header | {"__metadata__": {f"m{k}": "x" for k in range(count)}}).encode()
+    numbers = np.arange(count, dtype="<f4").tobytes()
+    (tmp_path / "m.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + numbers)
+    began = time.process_time()
+    tensors, metadata = fio.read_safetensors(tmp_path / "m.safetensors")
+    assert len(tensors) == len(metadata) == count and tensors["t59999"][0] == 59999
+    assert time.process_time() - began < 20
+
+
+def test_json_within_safetensors_is_pythons(tmp_path):
+    """Nesting, doubled keys and numbers at their ends, against json."""
+    entry = '{"dtype": "F32", "shape": [], "data_offsets": [0, 4]}'
+    for text, says in {
+        f'{{"a": {entry}}}': None,
+        f'{{"a": {entry}, "__metadata__": {{"k": "\\u00e9", "l": ""}}}}': None,
+        f'{{"a": {entry}, "a": {entry}}}': "'a' is given twice",
+        f'{{"a": {entry}, "__metadata__": {{"k": "x", "k": "y"}}}}': "'k' is given twice",
+        f'{{"a": {entry}, "b": {"[" * 101}{"]" * 101}}}': "nested deeper than 100|described by",
+        f'{{"a": {entry}, "b": {"[" * 200}1{"]" * 200}}}': "nested deeper than 100",
+        '{"a": {"dtype": "F32", "shape": [1e999], "data_offsets": [0, 4]}}': "not valid JSON",
+        '{"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}': "a",
+        f'{{"a": {entry}}} x': "not valid JSON",
+        f'{{"a": {entry}, }}': "not valid JSON",
+        '{"a"': "not valid JSON",
+    }.items():
+        data = text.encode()
+        path = tmp_path / "m.safetensors"
+        path.write_bytes(len(data).to_bytes(8, "little") + data + bytes(4))
+        if says is None:
+            tensors, metadata = fio.read_safetensors(path)
+            assert list(tensors) == ["a"]
+            assert metadata == json.loads(text).get("__metadata__", {})
+        else:
+            with pytest.raises(Error, match=says):
+                fio.read_safetensors(path)
 
 
 @pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000, 5_000_000])

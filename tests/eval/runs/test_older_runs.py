@@ -23,6 +23,7 @@ def test_every_way_of_keeping_scores_is_there():
 def test_the_numbers_come_out_again(folder):
     checks = {c["name"]: c["same"] for c in facebench.reports.verify_scores(folder)}
     followed = ["scores.h5", "metrics.json", "metrics from scores", "content of run.json"]
+    followed.append("version")
     assert all(checks.pop(name) for name in [*followed, "warnings"])
     # What nothing says but run.json itself; the protocols' texts and the embeddings are not there.
     assert checks == dict.fromkeys(

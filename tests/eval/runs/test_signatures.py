@@ -1,12 +1,15 @@
 """Signatures in the format of minisign: of keys and signatures that another program made."""
 
 import getpass
+import json
 import shutil
 
 import facebench
 import numpy as np
 import pytest
+from facebench import io, protocols
 from facebench.analysis import _signatures
+from facebench.reports.results import write_run_pages
 
 # Made by py-minisign 0.21.1, the second under the password "secret"; of nobody.
 SECRET = (
@@ -40,10 +43,18 @@ def key_file(path, line):
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
+    """A run of which all can be checked: its embeddings lie where they were read."""
     folder = tmp_path_factory.mktemp("signed")
     (folder / "pairs.txt").write_text("2\t1\nA\t1\t2\nA\t1\tB\t1\nC\t1\t2\nC\t1\tD\t1\n")
+    names = protocols.read_trials("lfw", folder).names
+    values = np.random.default_rng(0).normal(size=(len(names), 4)).astype("f4")
+    io.write_embeddings(folder / "e.h5", io.EmbeddingSet(values, names))
     facebench.evaluate(
-        "lfw", scores=np.linspace(1, 0, 4), root=folder, interval="none", out=folder / "run"
+        "lfw",
+        embeddings=folder / "e.h5",
+        root=folder,
+        interval="none",
+        out=folder / "run",
     )
     return folder / "run"
 
@@ -109,4 +120,96 @@ def test_what_is_no_key(run, tmp_path, line):
 def test_another_password(run, tmp_path, monkeypatch):
     monkeypatch.setattr(getpass, "getpass", lambda _: "geheim")
     with pytest.raises(facebench.Error, match="the password is another one"):
+        _signatures.sign(run, key_file(tmp_path / "key", ENCRYPTED))
+
+
+# --- what a signature is of -----------------------------------------------------------------------
+
+
+def signed(run, tmp_path):
+    facebench.verify(run, sign=key_file(tmp_path / "key", SECRET))
+    found = facebench.verify(run, signed_by=PUBLIC)
+    assert found.verdict == "same", str(found)
+    return run
+
+
+def signature_of(run):
+    (check,) = [
+        c for c in facebench.verify(run, signed_by=PUBLIC).checks if c["name"] == "signature"
+    ]
+    return check["same"], check["detail"]
+
+
+def given_scores(saved, tmp_path):
+    """Another run of the same list."""
+    out = tmp_path / "given"
+    facebench.evaluate(
+        "lfw", scores=np.linspace(1, 0, 4), root=saved.parent, interval="none", out=out
+    )
+    return out
+
+
+def rewritten(run):
+    """The circumstance is not of the content: a run.json of the same numbers."""
+    document = json.loads((run / "run.json").read_text())
+    document["circumstance"]["host"] = "elsewhere"
+    text = io.canonical_json(document["circumstance"]).encode()
+    document["circumstance_sha256"] = io.sha256_hex(text)
+    (run / "run.json").write_text(json.dumps(document))
+    write_run_pages(run)
+
+
+def older_statement(run, key):
+    """Signs as facebench did before, and as minisign does: run.json alone."""
+    _signatures.sign(run, key, stated={})
+
+
+ATTACKS = {
+    "moved to another run": lambda run, other, key: shutil.copy(
+        run / _signatures.SIGNATURE, other / _signatures.SIGNATURE
+    ),
+    "another page": lambda run, other, key: (run / "report.md").write_text("99.75 %"),
+    "the page of another run": lambda run, other, key: shutil.copy(
+        other / "report.html", run / "report.html"
+    ),
+    "a page is gone": lambda run, other, key: (run / "report.html").unlink(),
+    "a file more": lambda run, other, key: (run / "certificate.md").write_text("ours"),
+    "other scores": lambda run, other, key: shutil.copy(other / "scores.h5", run / "scores.h5"),
+    "another circumstance": lambda run, other, key: rewritten(run),
+    "signed as run.json alone": lambda run, other, key: older_statement(run, key),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_signature_is_of_these_files(run, saved, tmp_path, name):
+    signed(run, tmp_path)
+    other = given_scores(saved, tmp_path)
+    ATTACKS[name](run, other, tmp_path / "key")
+    moved = other if name == "moved to another run" else run
+    same, said = signature_of(moved)
+    assert same is False, said
+
+
+def test_a_folder_that_was_moved_keeps_its_signature(run, tmp_path):
+    signed(run, tmp_path)
+    run.rename(tmp_path / "elsewhere")
+    assert signature_of(tmp_path / "elsewhere")[0] is True
+
+
+def test_what_was_not_checked_is_not_signed(saved, tmp_path):
+    run = given_scores(saved, tmp_path)
+    found = facebench.verify(run, sign=key_file(tmp_path / "key", SECRET))
+    assert found.verdict == "unchecked" and found.signature is None
+    assert "not signed: only what was checked" in str(found)
+    _signatures.sign(run, tmp_path / "key")
+    again = facebench.verify(run, signed_by=PUBLIC)
+    assert again.verdict == "unchecked" and again.same
+
+
+def test_a_password_without_a_terminal(run, tmp_path, monkeypatch):
+    def nobody(_):
+        raise EOFError
+
+    monkeypatch.setattr(getpass, "getpass", nobody)
+    with pytest.raises(facebench.Error, match="no terminal to ask"):
         _signatures.sign(run, key_file(tmp_path / "key", ENCRYPTED))

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import warnings
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import facebench
 import numpy as np
@@ -285,3 +285,15 @@ def test_the_folder_of_parts_may_lie_in_the_data_set(here):
     pack(here, here / "faces" / "out.h5", workers=workers, shards=SHARDS)
     assert workers.made == SHARDS - 2
     assert len(datasets.Pack(here / "faces" / "out.h5")) == COUNT
+
+
+def test_what_cannot_succeed_is_not_tried_again(here):
+    """The same arguments are wrong once more."""
+    embed(here, here / "e.h5")
+    how = {"shards": SHARDS, "stored_scores": 10**6}
+    with (
+        ThreadPoolExecutor(1) as workers,
+        pytest.raises(facebench.Error, match=r"nothing to share out") as error,
+    ):
+        evaluate(here, here / "run", workers=workers, **how)
+    assert "twice" not in str(error.value)

@@ -435,11 +435,11 @@ void write_tail_shard(TrialSet trials, EmbeddingSet&& embeddings, const Shard& s
     shards.push_back({track.name, pairs.sha256(), pairs.shard(shard, job)});
   }
   if (shards.empty())
-    fail(fmt::format("protocol {}", r.spec.id),
-         fmt::format("no track compares every image with every other more than {} times, so there "
-                     "is nothing to share out",
-                     r.options.stored_scores),
-         "Evaluate it in one process, or with a lower 'stored_scores'.");
+    throw std::invalid_argument(fmt::format(
+        "protocol {}: no track compares every image with every other more than {} "
+        "times, so there is nothing to share out. Evaluate it in one process, or with a "
+        "lower 'stored_scores'.",
+        r.spec.id, r.options.stored_scores));
   write_tail_shards(out, shards);
 }
 

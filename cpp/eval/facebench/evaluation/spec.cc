@@ -199,60 +199,6 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file) {
   return s;
 }
 
-namespace {
-
-// Letters in lower case, digits, and '?' for a character outside ASCII; all else is left out.
-std::string seen_letters(std::string_view text) {
-  std::string seen;
-  for (const char c : lower_ascii(text)) {
-    if (static_cast<unsigned char>(c) >= 0xC0)
-      seen.push_back('?');
-    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-      seen.push_back(c);
-  }
-  return seen;
-}
-
-// Whether a reader takes a name for one of ours: its letters and digits are, where a character
-// outside ASCII may be one that looks like ours, or none that is seen.
-bool looks_like(std::string_view text, std::string_view ours) {
-  const std::string letters = seen_letters(text), expected = seen_letters(ours);
-  if (static_cast<std::size_t>(std::ranges::count(letters, '?')) * 2 > letters.size()) return false;
-  std::vector<bool> reached(expected.size() + 1);  // by the letters so far: so many of ours
-  reached[0] = true;
-  for (const char letter : letters) {
-    std::vector<bool> next(reached.size());
-    for (std::size_t i = 0; i < reached.size(); ++i) {
-      if (!reached[i]) continue;
-      if (letter == '?') next[i] = true;
-      if (i < expected.size() && (letter == '?' || letter == expected[i])) next[i + 1] = true;
-    }
-    reached = std::move(next);
-  }
-  return reached.back();
-}
-
-}  // namespace
-
-std::string not_facebenchs(std::string_view id, std::string_view title, std::string_view sha256) {
-  // Whoever names a protocol of ours expects ours, whatever version the other says it is.
-  static const std::vector<ProtocolSpec> ours = [] {
-    std::vector<ProtocolSpec> specs;
-    for (const std::string& name : protocol_names()) specs.push_back(load_protocol(name));
-    return specs;
-  }();
-  if (std::ranges::find(ours, sha256, &ProtocolSpec::sha256) != ours.end()) return {};
-  const auto named = [&](const ProtocolSpec& spec) {
-    return looks_like(id, spec.id) || looks_like(title, spec.title);
-  };
-  auto taken = std::ranges::find(ours, id, &ProtocolSpec::id);
-  if (taken == ours.end()) taken = std::ranges::find_if(ours, named);
-  if (taken == ours.end()) return {};
-  return fmt::format(
-      "Not facebench's {} ({}, version {}): the protocol's text has another SHA-256.", taken->id,
-      taken->title, taken->version);
-}
-
 std::vector<std::string> protocol_names() {
   std::vector<std::string> names;
   for (const EmbeddedFile& f : embedded_files())

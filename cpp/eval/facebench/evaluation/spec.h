@@ -106,11 +106,6 @@ ProtocolSpec parse_protocol(std::string_view text, std::string_view file);
 // std::invalid_argument with "did you mean" for a name that does not exist.
 ProtocolSpec load_protocol(const std::string& name_or_path);
 
-// A sentence where a protocol has the id or the title of an embedded one, or what a reader takes
-// for it ("LFW  view 2", a letter of another script), and is not that one, by the SHA-256 of its
-// text: what is reported under that name is not facebench's. Else empty.
-std::string not_facebenchs(std::string_view id, std::string_view title, std::string_view sha256);
-
 // Names of the embedded protocols, sorted.
 std::vector<std::string> protocol_names();
 

@@ -148,6 +148,75 @@ std::int64_t line_of_byte(std::string_view text, std::size_t byte) {
                         '\n');
 }
 
+// Puts a document together as it is parsed. The library's own parser with a callback looks at all
+// members of an object once more for each object in it.
+class Builder : public nlohmann::json_sax<Json> {
+ public:
+  Builder(Json& whole, std::string_view where) : whole_(whole), where_(where) {}
+
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(std::int64_t value) override { return put(value); }
+  bool number_unsigned(std::uint64_t value) override { return put(value); }
+  bool number_float(double value, const std::string&) override { return put(value); }
+  bool string(std::string& value) override { return put(std::move(value)); }
+  bool binary(Json::binary_t& value) override { return put(std::move(value)); }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(std::string& name) override {
+    check_depth();
+    const auto [member, added] = open_.back()->emplace(name, nullptr);
+    if (!added) fail(where_, fmt::format("the key '{}' is given twice", name));
+    member_ = &*member;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+    if (const auto* at_a_place = dynamic_cast<const Json::parse_error*>(&error)) throw *at_a_place;
+    throw error;
+  }
+
+ private:
+  void check_depth() const {
+    if (open_.size() > kDeepest) fail(where_, fmt::format("is nested deeper than {}", kDeepest));
+  }
+
+  Json* place(Json value) {
+    check_depth();
+    if (open_.empty()) {
+      whole_ = std::move(value);
+      return &whole_;
+    }
+    if (open_.back()->is_array()) {
+      open_.back()->push_back(std::move(value));
+      return &open_.back()->back();
+    }
+    *member_ = std::move(value);
+    return member_;
+  }
+
+  bool put(Json value) {
+    place(std::move(value));
+    return true;
+  }
+
+  bool open(Json value) {
+    open_.push_back(place(std::move(value)));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  Json& whole_;
+  std::string_view where_;
+  std::vector<Json*> open_;  // objects and lists that have begun, outermost first
+  Json* member_ = nullptr;   // of the innermost object, whose value comes next
+};
+
 }  // namespace
 
 std::string text_at(const Json& json, const std::string& pointer) {
@@ -157,18 +226,11 @@ std::string text_at(const Json& json, const std::string& pointer) {
 }
 
 Json parse_json(std::string_view text, std::string_view where) {
-  std::vector<std::set<std::string>> seen;  // the keys of each open object
-  const Json::parser_callback_t watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kDeepest) fail(where, fmt::format("is nested deeper than {}", kDeepest));
-    if (event == Json::parse_event_t::object_start) seen.emplace_back();
-    if (event == Json::parse_event_t::object_end) seen.pop_back();
-    if (event == Json::parse_event_t::key &&
-        !seen.back().insert(parsed.get_ref<const std::string&>()).second)
-      fail(where, fmt::format("the key '{}' is given twice", parsed.get_ref<const std::string&>()));
-    return true;
-  };
   try {
-    return Json::parse(text.begin(), text.end(), watch);
+    Json parsed;
+    Builder builder(parsed, where);
+    Json::sax_parse(text.begin(), text.end(), &builder);
+    return parsed;
   } catch (const Json::parse_error& e) {
     // Its text starts with "[json.exception.parse_error.101] parse error at line 1, column 2: ".
     std::string_view what = e.what();

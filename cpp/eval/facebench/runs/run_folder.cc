@@ -274,26 +274,56 @@ Run read_changed_run(const fs::path& folder) {
   return run;
 }
 
+std::int64_t interval_rules_of(const Json& content) {
+  const auto rules = content.find("interval_rules");
+  if (rules == content.end()) return 1;
+  return rules->is_number_integer() ? rules->get<std::int64_t>() : 0;
+}
+
+namespace {
+
+// Leaves the intervals of all metrics out, with the reason.
+void leave_intervals_out(Json& metrics, std::int64_t rules) {
+  const std::string why = fmt::format("its rule ({}) is not today's ({}); evaluate the run again",
+                                      rules, kIntervalRules);
+  for (Json& track : metrics["tracks"]) {
+    if (!track.is_object() || !track.contains("metrics") || !track["metrics"].is_object()) continue;
+    for (Json& number : track["metrics"]) {
+      if (!number.is_object() || number.value("interval", Json()).is_null()) continue;
+      number["interval"] = nullptr;
+      number["level"] = nullptr;
+      number["method"] = "none";
+      number["no_interval"] = why;
+      for (const char* key : {"interval_note", "replicates", "replicates_undefined"})
+        number.erase(key);
+    }
+  }
+}
+
+}  // namespace
+
 Run read_run(const fs::path& folder, const Job& job) {
   Run run = read_changed_run(folder);
   check_content(folder, run.manifest);
+  if (const std::int64_t rules = interval_rules_of(run.manifest.content); rules != kIntervalRules) {
+    run.without_intervals = true;
+    leave_intervals_out(run.metrics, rules);
+  }
   std::error_code ignored;
   for (const char* file : kOutputs)
     if (fs::exists(folder / file, ignored)) check_output(folder, run.manifest, file, job);
   return run;
 }
 
-std::string not_facebenchs(const Run& run) {
-  const Json& protocol = run.manifest.content.at("protocol");
-  return not_facebenchs(text_at(protocol, "/id"), text_at(protocol, "/title"),
-                        text_at(protocol, "/sha256"));
-}
-
 std::vector<TrackCurves> read_curves(const Run& run, const Job& job) {
   const fs::path path = run.folder / "curves.json";
-  if (run.manifest.content.at("outputs").contains("curves.json"))
-    return curves_from_json(parse_file_json(read_file(path, kMaxJsonBytes), path.string()),
-                            path.string());
+  if (run.manifest.content.at("outputs").contains("curves.json")) {
+    std::vector<TrackCurves> curves = curves_from_json(
+        parse_file_json(read_file(path, kMaxJsonBytes), path.string()), path.string());
+    if (run.without_intervals)
+      for (TrackCurves& c : curves) c.band.clear();
+    return curves;
+  }
   const RunScores s = read_scores(run.folder / "scores.h5");
   return measure_run(s, job).curves;
 }

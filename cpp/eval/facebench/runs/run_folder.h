@@ -39,17 +39,16 @@ struct Run {
   std::filesystem::path folder;
   Manifest manifest;
   Json metrics;
+  bool without_intervals = false;  // they follow another rule than today's, and were left out
 };
 // Throws Error where it is not a run folder, its files cannot be read, or the manifest's content,
 // metrics.json, curves.json or scores.h5 (which may be absent) is not what the run wrote, by the
 // hashes in run.json; and where run.json lacks its content's hash, unless scores.h5 is of a format
-// (before 5) that was written without one.
+// (before 5) that was written without one. Intervals that follow another rule than today's are left
+// out of `metrics`, with the reason: they stand beside others, whose rule they would be taken for.
 Run read_run(const std::filesystem::path& folder, const Job& job = {});
-// The same without comparing hashes: for who looks for what was changed.
+// The same as it is written, without comparing hashes: for who looks for what was changed.
 Run read_changed_run(const std::filesystem::path& folder);
-
-// not_facebenchs() of the protocol that run.json names.
-std::string not_facebenchs(const Run& run);
 
 // What is plotted of each track: curves.json, or, of a run that has none, computed from its scores.
 std::vector<TrackCurves> read_curves(const Run& run, const Job& job = {});
@@ -89,6 +88,9 @@ Result read_result(const std::filesystem::path& folder, const Job& job = {});
 // and thresholds and similarities of cosines stay within -1 and 1 (docs/metrics.md).
 inline constexpr std::int64_t kIntervalRules = 3;
 inline constexpr const char* kIntervalRulesSince = "0.1.0";  // the version of facebench
+// The rule that a manifest's content says its intervals follow: 1 where it says none, 0 where what
+// it says is not a rule.
+std::int64_t interval_rules_of(const Json& content);
 
 // The part of a manifest's content that follows from the scores: kind, protocol, options, tracks.
 Json content_of_scores(const ScoredTrials& scored, std::span<const TrackResult> tracks);

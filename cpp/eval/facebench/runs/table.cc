@@ -14,6 +14,7 @@
 #include "facebench/core/utf8.h"
 #include "facebench/evaluation/convention_choice.h"
 #include "facebench/evaluation/metric.h"
+#include "facebench/evaluation/own_protocol.h"
 
 namespace facebench {
 namespace {
@@ -238,7 +239,7 @@ std::vector<std::string> table_notes(const ReportTable& table) {
       if (c.present && c.support && !c.support->reliable) rates.insert(c.support->rate);
       if (c.present && c.interval && !c.note.empty()) of_intervals.insert(c.note);
     }
-  std::vector<std::string> notes = table.not_facebenchs;
+  std::vector<std::string> notes = table.own_protocols;
   if (!rates.empty()) notes.push_back(unreliable_note(rates));
   for (const std::string& note : of_intervals)
     notes.push_back(fmt::format("{} {}.", kIntervalMark, note));
@@ -366,10 +367,12 @@ Json table_json(const ReportTable& table) {
                     {"title", row_title(row)},
                     {"cells", std::move(cells)}});
   }
-  return {{"columns", table.columns},
-          {"rows", std::move(rows)},
-          {"notes", table_notes(table)},
-          {"no_interval", reasons_without_interval(table)}};
+  Json json = {{"columns", table.columns},
+               {"rows", std::move(rows)},
+               {"notes", table_notes(table)},
+               {"no_interval", reasons_without_interval(table)}};
+  if (!table.own_protocols.empty()) json["own_protocols"] = table.own_protocols;
+  return json;
 }
 
 std::string row_title(const ReportTable::Row& row) {
@@ -431,10 +434,9 @@ ReportTable make_table(std::span<const Run> runs, std::vector<std::string> title
   for (std::size_t r = 0; r < runs.size(); ++r) {
     builder.add(runs[r], static_cast<std::size_t>(std::ranges::find(table.columns, titles[r]) -
                                                   table.columns.begin()));
-    std::string other = not_facebenchs(runs[r]);
-    if (!other.empty() &&
-        std::ranges::find(table.not_facebenchs, other) == table.not_facebenchs.end())
-      table.not_facebenchs.push_back(std::move(other));
+    const std::optional<OwnProtocol> own = own_protocol(runs[r]);
+    if (own && std::ranges::find(table.own_protocols, own->said) == table.own_protocols.end())
+      table.own_protocols.push_back(own->said);
   }
   return table;
 }

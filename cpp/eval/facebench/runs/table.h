@@ -51,7 +51,7 @@ struct ReportTable {
   };
   std::vector<std::string> columns;
   std::vector<Row> rows;
-  std::vector<std::string> not_facebenchs;  // protocols that are not what their name says
+  std::vector<std::string> own_protocols;  // what is said of those that are not facebench's
 };
 
 // The names of the runs' models where these tell the runs of a protocol apart, else of their
@@ -84,7 +84,8 @@ std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell
 // The table as plain text, for a terminal: aligned columns, the notes below.
 std::string table_text(const ReportTable& table);
 // All of it, for whoever writes it down in another form: {"columns", "rows": [{"protocol", "track",
-// "metric", "row", "column", "title", "cells"}], "notes", "no_interval"}. A cell that is
+// "metric", "row", "column", "title", "cells"}], "notes", "no_interval"}, and "own_protocols" where
+// there are any. A cell that is
 // not present is null; of the others "text" is cell_text(), and "value", "low" and "high" are null
 // where they are undefined.
 Json table_json(const ReportTable& table);

@@ -4,14 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "facebench/core/error.h"
+#include "facebench/core/utf8.h"
 #include "facebench/core/version.h"
+#include "facebench/evaluation/own_protocol.h"
 #include "facebench/evaluation/warnings.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
-#include "facebench/io/hdf5.h"
 #include "facebench/io/json.h"
 #include "facebench/io/sha256.h"
 #include "facebench/runs/internal/checks.h"
@@ -65,13 +68,6 @@ Check compare_numbers(const char* what, const fs::path& path, const Json& again,
   } catch (const Error& e) {
     return {name, false, e.what()};
   }
-}
-
-// The rule that the run's intervals were made by; before the second none was recorded. 0: no rule.
-std::int64_t interval_rules_of(const Json& content) {
-  const auto rules = content.find("interval_rules");
-  if (rules == content.end()) return 1;
-  return rules->is_number_integer() ? rules->get<std::int64_t>() : 0;
 }
 
 // metrics.json or curves.json without what the rule of intervals decides.
@@ -178,15 +174,47 @@ Check check_circumstance(const Run& run) {
   return {name, true, "SHA-256 as recorded"};
 }
 
-Check check_protocol(const Run& run, const RunScores& s) {
-  const std::string other = not_facebenchs(s.spec.id, s.spec.title, s.spec.sha256);
-  if (other.empty())
-    return {"protocol", true, fmt::format("{}, version {}", s.spec.id, s.spec.version)};
+// The versions that wrote a format are this one and those before it, from the first on.
+constexpr std::array<int, 3> kFirstVersion = {0, 1, 0};
+
+std::optional<std::array<int, 3>> version_numbers(const std::string& text) {
+  std::array<int, 3> numbers{};
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const char* begin = text.data() + at;
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), numbers[i]);
+    if (error != std::errc() || numbers[i] < 0 || *begin == '-') return std::nullopt;
+    at = static_cast<std::size_t>(end - text.data());
+    if (i + 1 == numbers.size()) break;
+    if (at >= text.size() || text[at++] != '.') return std::nullopt;
+  }
+  return numbers;
+}
+
+// The version that a run says wrote it. Pages and rules of another version are not made again, so
+// that a run must not name one that wrote no such run.
+Check check_version(const Run& run) {
   const std::string by = text_at(run.manifest.content, "/facebench");
-  if (s.format >= kFormatWithContent && by == version())
-    return {"protocol", false, other + " Give it an id and a title of its own."};
-  return not_checked("protocol",
-                     fmt::format("{} The run says that it is of an earlier version.", other));
+  const auto numbers = version_numbers(by);
+  if (by == version()) return {"version", true, "facebench " + by};
+  if (!numbers || *numbers < kFirstVersion)
+    return {"version", false,
+            fmt::format("the run says it was written by facebench '{}', which never wrote a run",
+                        printable(by))};
+  return not_checked(
+      "version", fmt::format("written by facebench {}, and this is {}: verify it with that one", by,
+                             version()));
+}
+
+Check check_protocol(const Run& run, const RunScores& s) {
+  const std::optional<OwnProtocol> own = own_protocol(run);
+  if (!own) return {"protocol", true, fmt::format("{}, version {}", s.spec.id, s.spec.version)};
+  const std::string by = text_at(run.manifest.content, "/facebench");
+  if (own->alike && s.format >= kFormatWithContent && by == version())
+    return {"protocol", false, own->said + " Give it an id and a title of its own."};
+  return not_checked("protocol", own->said + (by == version() ? ""
+                                                              : " The run says that it is of "
+                                                                "another version."));
 }
 
 // Warnings that follow from the scores and are not among those of the run.
@@ -201,7 +229,9 @@ Check check_warnings(const Run& run, const RunScores& s, const std::vector<Track
   for (const std::string& warning : result_warnings(result))
     if (std::ranges::find(recorded, Json(warning)) == recorded.end())
       return {"warnings", false, "run.json lacks one: " + warning};
-  return {"warnings", true, "those that follow from the scores are there"};
+  return {"warnings", true,
+          "those that follow from the scores are there" +
+              stated_beside(recorded, result_warnings(result))};
 }
 
 // What scores.h5 gives: the metrics and the content of the manifest.
@@ -221,6 +251,7 @@ std::vector<Check> recompute(const Run& run, const RunScores& s, const Job& job)
     for (Check& check : compare_content(run, s, tracks, job)) checks.push_back(std::move(check));
     checks.push_back(check_warnings(run, s, tracks));
     checks.push_back(check_protocol(run, s));
+    checks.push_back(check_version(run));
     return checks;
   } catch (const std::logic_error& e) {
     return {{"metrics from scores", false, e.what()}};
@@ -284,61 +315,6 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
   return check;
 }
 
-// A file that the run may have kept, against the hash in the manifest.
-void check_kept_file(std::vector<Check>& checks, const Run& run, const char* name,
-                     const Json& expected, const Job& job) {
-  const fs::path path = run.folder / name;
-  if (!fs::exists(path)) {
-    if (expected.is_string()) checks.push_back(not_checked(name, "is not in the run folder"));
-    return;
-  }
-  if (!expected.is_string()) {
-    checks.push_back({name, false, "run.json says nothing of this file"});
-    return;
-  }
-  const bool same = sha256_file(path, job) == expected.get<std::string>();
-  checks.push_back({name, same, same ? "same bytes" : "the file is not the one that was written"});
-}
-
-// What run.json says of the pack and the embeddings against what these files say.
-void check_kept_manifests(std::vector<Check>& checks, const Run& run) {
-  const Json& content = run.manifest.content;
-  Json recorded = Json::object(), expected = Json::object();
-  try {
-    if (const fs::path pack = run.folder / "pack.h5"; fs::exists(pack)) {
-      recorded["preparation"] = content.value("preparation", Json());
-      recorded["images_sha256"] = content.value("images_sha256", Json());
-      expected = recorded;
-      const Json manifest = H5Reader(pack).read_json("/manifest");
-      for (const char* key : {"detector", "selection", "crop", "decode", "failures"})
-        expected["preparation"][key] = manifest.at(key);
-      expected["images_sha256"] = manifest.at("tree_sha256");
-    }
-    if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) {
-      recorded["embeddings"] = content.value(Json::json_pointer("/embeddings/manifest"), Json());
-      expected["embeddings"] = H5Reader(kept).read_json("/manifest");
-      // Where the embeddings say which network made them.
-      if (const Json::json_pointer name("/model/network"); expected["embeddings"].contains(name)) {
-        recorded["embedder"] = content.value("embedder", Json());
-        expected["embedder"] = expected["embeddings"][name];
-      }
-    }
-    // Only what makes embeddings of photographs knows a model.
-    if (content.contains("embedder") && !content.contains("pack_sha256")) {
-      recorded["embedder"] = content["embedder"];
-      expected["embedder"] = nullptr;
-    }
-    if (expected.empty()) return;
-    std::string paths;
-    for (const Json& change : Json::diff(recorded, expected))
-      paths += " " + change["path"].get<std::string>();
-    checks.push_back({"run.json against pack.h5 and embeddings.h5", paths.empty(),
-                      paths.empty() ? "says what these files say" : "differs at" + paths});
-  } catch (const std::exception& e) {  // damaged, or values of other types
-    checks.push_back({"run.json against pack.h5 and embeddings.h5", false, e.what()});
-  }
-}
-
 }  // namespace
 
 std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
@@ -356,17 +332,11 @@ std::vector<Check> verify_scores(const fs::path& folder, const Job& job) {
     const RunScores scores = read_scores(folder / "scores.h5");
     for (Check& check : recompute(run, scores, job)) checks.push_back(std::move(check));
     checks.push_back(rescore(run, scores, job));
+    check_kept_names(checks, run, scores);
   } catch (const Error& e) {
     checks.push_back({"metrics from scores", false, e.what()});
   }
-  const Json& content = run.manifest.content;
-  check_kept_file(checks, run, "pack.h5", content.value("pack_sha256", Json()), job);
-  if (content.contains("pack_sha256"))
-    check_kept_file(checks, run, "embeddings.h5",
-                    content.value(Json::json_pointer("/embeddings/sha256"), Json()), job);
-  else if (fs::exists(folder / "embeddings.h5"))  // of an evaluation, that keeps none
-    checks.push_back(not_checked("embeddings.h5", "run.json says nothing of this file"));
-  check_kept_manifests(checks, run);
+  check_kept(checks, run, job);
   checks.push_back(check_circumstance(run));
   return checks;
 }

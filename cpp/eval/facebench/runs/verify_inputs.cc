@@ -143,7 +143,8 @@ Check check_lists(const Run& run, const RunScores& s, const fs::path& root, cons
       content["blemishes"] != blemishes_json(lists.blemishes))
     return {kLists, false, "run.json counts other blemishes than those of the lists"};
   return {kLists, true,
-          fmt::format("read again from {}: the same people and comparisons", folder.string())};
+          fmt::format("read again from {}: the same people and comparisons{}", folder.string(),
+                      stated_beside(notes, notes_of_lists(lists)))};
 }
 
 }  // namespace

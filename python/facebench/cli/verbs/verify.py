@@ -17,21 +17,28 @@ def verify(
         "The model of --again, as of run (module:function runs its code); default: the file that "
         "the run names."
     ) = None,
-    sign: option("Sign run.json by this secret key (minisign), if nothing differs.", Path) = None,
-    signed_by: option("The public key (file or text) that has to have signed run.json.") = None,
+    protocol: option(
+        "Your own file of the protocol, where it is not one of facebench's.", Path
+    ) = None,
+    sign: option("Sign the run by this secret key (minisign), if all is the same.", Path) = None,
+    signed_by: option("The public key (file or text) that has to have signed the run.") = None,
     threads: common.Threads = 0,
 ):
-    """Compute a run's numbers again and check every input. Exit code 1 where anything differs.
+    """Compute a run's numbers again and check every input. Exit codes: 0 all was checked and is the
+    same, 3 something differs, 4 nothing differs but something could not be checked, 1 the folder
+    cannot be read.
 
-    What could not be checked is named, and is not a difference.
+    What could not be checked is named. Such a run is neither signed nor passes --signed-by.
     """
     result = facebench.verify(
         run,
         root=root or "",
         again=again,
         model=model,
+        protocol=protocol,
         sign=sign,
         signed_by=signed_by,
         threads=threads,
     )
-    return Answer(result.to_dict(), str(result), 0 if result.same else common.EXIT_FAILED)
+    code = {"same": 0, "different": common.EXIT_VERDICT, "unchecked": common.EXIT_UNCHECKED}
+    return Answer(result.to_dict(), str(result), code[result.verdict])

@@ -324,7 +324,7 @@ def _row(path, where, source) -> dict:
     dotted = {k: v for k, v in source.items() if "." in k}
     row = {k: v for k, v in source.items() if k not in dotted}
     check_keys(path, f"a row of {where}", row, ROW)
-    check_kinds(path, f"a row of {where}", row, {"name": str})
+    check_kinds(path, f"a row of {where}", row, {"name": str, "settings": dict})
     if "name" not in row:
         named = [str(v) for k, v in source.items() if isinstance(v, str | int | float)
                  and k not in ("recipe", "images", "seeds")]  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from facebench import analysis
 from facebench.core import Error
-from facebench.core._arguments import mapping
+from facebench.core._arguments import mapping, of_kind
 from facebench.core._files import read_json, write_text
 from facebench.core._inside import below
 from facebench.io import canonical_json
@@ -16,7 +16,7 @@ from facebench.io._toml import check_keys, check_kinds, read_toml
 from facebench.lab.studies.cells import reasons
 from facebench.lab.studies.description import Study, Table, same_slugs, slug
 from facebench.lab.studies.plan import DRAWN_PROTOCOLS, python_name
-from facebench.lab.studies.whole import StudyResult, make_study, read_before
+from facebench.lab.studies.whole import StudyResult, as_written, make_study, read_before
 from facebench.protocols import EvaluationOptions, load_protocol
 
 # What a model may say of its own images; keywords of `facebench.run`.
@@ -110,7 +110,10 @@ def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
     elif models is None or sets is None:
         raise ValueError("give a suite's TOML file, or models and sets")
     else:
+        of_kind(models, (dict, list, tuple), "models")
         named = models if isinstance(models, dict) else dict(map(_named, models))
+        for name in named:
+            of_kind(name, str, "models: a name")
         if len(named) < len(models):
             raise ValueError("two models have one name; name them: NAME=FILE, or a dict")
         rows = [{"name": n, "model": m, "prepare": {}} for n, m in named.items()]
@@ -155,10 +158,11 @@ def _columns_of(columns_given):
     """Columns from ``{"lfw": "LFW"}`` or from texts ``PROTOCOL,PROTOCOL=FOLDER``. Capitals do not
     matter."""
     columns = []
+    of_kind(columns_given, (dict, list, tuple), "sets")
     if isinstance(columns_given, dict):
         columns_given = [f"{name}={folder}" for name, folder in columns_given.items()]
     for one in columns_given:
-        protocols, equals, root = one.partition("=")
+        protocols, equals, root = of_kind(one, str, "sets: one of them").partition("=")
         if not equals or not root:
             raise ValueError(f"'{one}' is not of the form PROTOCOL=FOLDER")
         for protocol in protocols.split(","):
@@ -223,6 +227,9 @@ def _before(out):
         return Study("suite", "Suite", [Table("suite", "Models by sets", [], [], order=True)])
     try:
         content = read_json(path)
+        numbers = [content[name] for name in ("replicates", "seed", "level")]
+        if not as_written(content) or not all(isinstance(n, int | float) for n in numbers):
+            raise ValueError(path)
         described = Study(**content | {"tables": [Table(**t) for t in content["tables"]]})
         _check_added(path, described.tables[0].rows)
         return described

@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from facebench import __version__
 from facebench.core import Error
@@ -178,10 +179,47 @@ def read_before(out: Path) -> dict | None:
         return None
     try:
         content = read_json(path)
+        has_kinds = as_written(content) and all(
+            {"rows", "columns"} <= t.keys() and all("cells" in row for row in t["rows"])
+            for t in content["content"]["tables"]
+        )
         content["content"]["tables"][0]["rows"]
-    except (Error, ValueError, KeyError, TypeError, IndexError):
+    except (Error, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        has_kinds = False
+    if not has_kinds:
         raise Error(f"{path}: is not what facebench study writes; remove it") from None
     return content
+
+
+# What the values of a study's JSON are, by their keys, wherever these stand but in
+# a cell and in the order of the rows, which have numbers under such keys.
+_KINDS = {
+    **dict.fromkeys(("name", "title", "id", "model", "protocol"), str),
+    **dict.fromkeys(("prepare", "data", "settings", "plot", "rehearsal"), dict),
+    **dict.fromkeys(("tables", "rows", "columns", "cells", "notes", "citations"), list),
+}
+_LISTED = {
+    **dict.fromkeys(("tables", "rows", "columns", "cells"), dict),
+    **dict.fromkeys(("notes", "citations"), str),
+}
+
+
+def as_written(value: Any) -> bool:
+    """Whether the values of a study.json or suite.json are of the kinds that a study writes, and
+    rows have names."""
+    if isinstance(value, list):
+        return all(map(as_written, value))
+    if not isinstance(value, dict):
+        return True
+    for key, member in value.items():
+        kind = _KINDS.get(key)
+        if kind is not None and not isinstance(member, kind):
+            return False
+        if key in _LISTED and not all(isinstance(one, _LISTED[key]) for one in member):
+            return False
+        if key == "rows" and not all("name" in row for row in member):
+            return False
+    return all(as_written(value[key]) for key in value.keys() - {"cells", "order"})
 
 
 def _circumstance(jobs):
