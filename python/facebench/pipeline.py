@@ -19,7 +19,7 @@ from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
 from facebench.core._parts import state_of
 from facebench.core._shards import made_by
-from facebench.embedding import _foreign, _onnx_file, _photographs
+from facebench.embedding import _foreign, _onnx_file, _photographs, _public_models
 from facebench.io import EmbeddingSet, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
@@ -182,6 +182,10 @@ def embed(
 def _embed_shared(model, pack, out, options, shards, workers, threads):
     if out is None:
         raise ValueError("workers: give out=, beside which the shards lie until they are joined")
+    if row := _public_models.public_model(str(model)):
+        said = _public_models.preparation(row) | {k: v for k, v in options.items() if v is not None}
+        options = {name: value for name, value in said.items() if name != "crop"}
+        model = row.find()[0]
     files = [os.path.abspath(path_text(f, n)) for f, n in ((model, "model"), (pack, "pack"))]
     identity = {
         "model": [sha256_file(files[0]), _weights_beside(files[0])],

@@ -62,7 +62,8 @@ Overwrite = flag("--overwrite", "Replace an existing result.")
 
 
 MODEL_HELP = (
-    "FILE.safetensors, FILE.onnx, module:function (whose code is run), or dlib: dlib's own network."
+    "FILE.safetensors, FILE.onnx, module:function (whose code is run), or a name: dlib, or one of "
+    "facebench list models."
 )
 PIXELS_HELP = (
     "NAME=VALUE, what an ONNX file or a module:function expects of its pixels 0..255: color=bgr, "

@@ -35,6 +35,7 @@ from facebench.embedding import (
     _onnx_comparison,
     _onnx_file,
     _onnx_import,
+    _public_models,
 )
 from facebench.embedding._foreign import (
     CallableEmbedder,
@@ -43,6 +44,7 @@ from facebench.embedding._foreign import (
     TorchEmbedder,
     load_embedder,
 )
+from facebench.embedding._public_models import list_models
 from facebench.io import (
     EmbeddingSet,
     read_embeddings,
@@ -66,6 +68,7 @@ __all__ = [
     "convert",
     "export_onnx",
     "extract",
+    "list_models",
     "load_embedder",
     "load_model",
     "make_model",
@@ -193,7 +196,8 @@ def convert(
     pixels by what was accepted of the file; facebench.Error where the model's embeddings differ by
     more than 1e-4 of the largest number (2e-2 with float16), and a UserWarning where that could not
     be compared. Or it is dlib's face network,
-    ``dlib_face_recognition_resnet_model_v1.dat``, of that SHA-256 and no other.
+    ``dlib_face_recognition_resnet_model_v1.dat``, of that SHA-256 and no other. ``weights`` may
+    also be a name of the table of public models (`list_models`), which says what its pixels are.
     facebench.Error names the tensor that does not fit, or the node that cannot be computed.
 
     >>> import os, tempfile, torch
@@ -217,7 +221,12 @@ def _convert(weights, network, out, drop, key, options) -> tuple[Model, str]:
     if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
         raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
     if not os.path.exists(path):
-        raise Error(f"{brief(path)}: there is no such file")
+        if (row := _public_models.public_model(str(weights))) is None:
+            raise Error(f"{brief(path)}: there is no such file")
+        path, _, other = row.find()
+        if other:
+            warnings.warn(other, stacklevel=3)
+        options = _public_models.preparation(row) | options
     if path.suffix == ".onnx":
         if network is not None or drop:
             raise ValueError(f"{path}: an ONNX file says itself what network it is")

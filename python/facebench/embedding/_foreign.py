@@ -4,6 +4,7 @@ takes it.
 Part of `facebench.embedding`, which shows these names.
 """
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -13,13 +14,16 @@ import numpy as np
 
 from facebench._library import full
 from facebench.core import _entry_points
-from facebench.core._arguments import brief, type_text
+from facebench.core._arguments import brief, did_you_mean, type_text
 from facebench.core._named_code import (
     check_named_function,
     import_function,
     is_address,
     is_named_function,
 )
+from facebench.core._other_files import refuse_other
+from facebench.core._public_files import own_file
+from facebench.embedding import _public_models
 from facebench.embedding._network_embedder import (
     CallableEmbedder,
     _NetworkEmbedder,
@@ -45,7 +49,8 @@ class Embedder(Protocol):
 
 _WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".npz", ".dat")
 _READ = (
-    "FILE.safetensors, FILE.onnx, module:function, dlib, or a name that an installed package brings"
+    "FILE.safetensors, FILE.onnx, module:function, or a name (facebench list models, dlib, what an "
+    "installed package brings)"
 )
 
 
@@ -53,8 +58,12 @@ def load_embedder(source, extract=None, **options):
     """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
     callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
     "dlib": dlib's face network out of the package face_recognition_models (a `Model`;
-    facebench.Error where it is not installed), or a name that an installed package brings (the
-    entry points ``facebench.models``).
+    facebench.Error where it is not installed), or a name: one that an installed package brings (the
+    entry points ``facebench.models``), one of the table of public models (`list_models`), whose
+    file is looked for in the folder FACEBENCH_MODELS, in ~/.insightface/models and in the cache of
+    the Hugging Face Hub, or that of a file in FACEBENCH_MODELS without its ending. A UserWarning
+    where such a file is not the table's; facebench.Error where it is not there. Nothing is
+    downloaded.
 
     ``extract``: the `ExtractOptions` that it will be used with. Where the onnxruntime at hand does
     not compute on their device or in their precision, or they name an executor, an ONNX file
@@ -107,12 +116,43 @@ def load_embedder(source, extract=None, **options):
             "facebench convert FILE --network NAME --out m.safetensors"
         )
     point = _entry_points.brought(_entry_points.MODELS).get(text)
+    if point is None and not is_named_function(text):
+        return _named_model(text, extract or full.ExtractOptions(), options)
     function = import_function(text if point is None else point.value, _READ)
     return load_embedder(function, extract, **options)
 
 
+def _named_model(name, extract, pixels):
+    """A public model of the table, or a file of the folder FACEBENCH_MODELS, by its name."""
+    row = _public_models.public_model(name)
+    if row is None:
+        if own := own_file(name, _public_models.ENDINGS):
+            return load_embedder(own, extract, **pixels)
+        if os.path.isfile(name):
+            refuse_other(name, "a model")
+        known = [entry["name"] for entry in _public_models.list_models()]
+        raise ValueError(
+            f"'{brief(name)}' is not a model: expected {_READ}{did_you_mean(name, known)}"
+        )
+    path, sha256, other = row.find()
+    if other:
+        warnings.warn(other, stacklevel=3)
+    said = _public_models.preparation(row) | pixels
+    if not _runs_here(extract):
+        return _onnx_model(path, extract, said)
+    embedder = _onnx_model(path, extract, {k: v for k, v in said.items() if k in PIXELS})
+    _public_models.prepare(embedder, row, sha256)
+    return embedder
+
+
+def _runs_here(extract) -> bool:
+    """Whether the onnxruntime at hand computes on the device and in the precision that is asked."""
+    has = _onnxruntime_has(_card(extract.device), extract.precision)
+    return extract.executor is None and has
+
+
 def _onnx_model(path, extract, pixels):
-    if extract.executor is None and _onnxruntime_has(_card(extract.device), extract.precision):
+    if _runs_here(extract):
         how = {"device": extract.device, "precision": extract.precision}
         return OnnxEmbedder(path, **how, **pixels)
     from facebench import embedding

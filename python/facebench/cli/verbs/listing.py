@@ -105,6 +105,7 @@ KINDS = {
     "failures": lambda: facebench.protocols.failure_policies(),
     "metrics": lambda: facebench.protocols.protocol_metrics(),
     "networks": _networks,
+    "models": lambda: facebench.embedding.list_models(),
     "losses": lambda: facebench.losses.list_losses(),
     "recipes": _recipes,
     "detectors": _detectors,
