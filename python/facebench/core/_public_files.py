@@ -16,7 +16,8 @@ class PublicFile:
     """A file that its authors give away.
 
     ``packs``: the packs of insightface that hold it; ``hub``: repositories of the Hugging Face Hub,
-    ``ORG/NAME``, with its path in each; ``sha256``: "" where it is not known to us; ``origin``:
+    ``ORG/NAME``, with its path in each; ``other_files``: PACK/FILE where it has another name;
+    ``sha256``: "" where it is not known to us; ``origin``:
     where it comes from; ``published``: what its authors print of it, and ``source``, where.
     """
 
@@ -28,6 +29,7 @@ class PublicFile:
     sha256: str = ""
     packs: tuple[str, ...] = ()
     hub: tuple[tuple[str, str], ...] = ()
+    other_files: tuple[str, ...] = ()
     published: dict[str, float] = field(default_factory=dict)
     source: str = ""
 
@@ -36,10 +38,12 @@ class PublicFile:
         own, home = os.environ.get(FOLDER), Path(os.path.expanduser("~"))
         inside = [self.file, f"{self.name}.onnx", *(f"{pack}/{self.file}" for pack in self.packs)]
         places = [Path(own) / name for name in inside] if own else []
+        inside += self.other_files
         packs = home / ".insightface" / "models"
         for pack in self.packs:  # antelopev2.zip holds a folder of its own name
             within = packs / pack
             places += [within / self.file, within / pack / self.file]
+        places += [packs / name for name in self.other_files]
         for repository, path in self.hub:
             folder = hub_folder() / f"models--{repository.replace('/', '--')}" / "snapshots"
             places += [snapshot / path for snapshot in _snapshots(folder)]
