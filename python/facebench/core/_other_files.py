@@ -54,7 +54,7 @@ _KINDS: list[tuple[str, Callable[[bytes], bool], str]] = [
     ("an HDF5 file", _begins(b"\x89HDF"), f"weights of Keras are in such files: {_CONVERT}"),
     ("a TFLite model", lambda head: head[4:8] == b"TFL3", _CONVERT),
     (
-        "parameters of mxnet",
+        "a file of mxnet's parameters",
         _begins(b"\x12\x01\0\0\0\0\0\0"),
         "mxnet.contrib.onnx.export_model (or mx.onnx) writes the network as ONNX",
     ),

@@ -28,6 +28,8 @@ from facebench.core._arguments import (
     unmasked,
 )
 from facebench.core._options import takes
+from facebench.core._other_files import refuse_other
+from facebench.detection import list_detectors
 from facebench.embedding import (
     _checkpoints,
     _foreign,
@@ -111,6 +113,7 @@ def load_model(path) -> Model:
     >>> embedding.load_model(path).options.flip
     'sum'
     """
+    refuse_other(path_text(path, "path"), "a safetensors file", but=("a safetensors file",))
     return full.load_model(path)
 
 
@@ -119,7 +122,7 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
         if name not in target.to_dict():
             ModelOptions(**{name: value})  # raises, with "did you mean"
         if name in ("crop", "detector"):
-            known = full.crops() if name == "crop" else {**full.detectors(), "none": ""}
+            known = full.crops() if name == "crop" else {**list_detectors(), "none": ""}
             if value not in known:
                 meant = did_you_mean(str(value), known)
                 raise ValueError(f"unknown {name} '{value}'{meant} (known: {', '.join(known)})")
@@ -340,9 +343,10 @@ def extract(
     UserWarning and ``manifest["batch_dependence"]``. facebench.Error where that is not defined: one
     image gives two rows (dropout), or all images one (batch statistics).
 
-    A UserWarning, and ``manifest["odd_rows"]``, where embeddings are of length 0 or all the same.
-    facebench.Error where a number is not finite, or where one number is all there is of an
-    embedding, at unit length.
+    A UserWarning, once for each model, where mean and std of its pixels were neither stated nor
+    found in the network: 127.5 is assumed. One, and ``manifest["odd_rows"]``, where embeddings are
+    of length 0 or all the same. facebench.Error where a number is not finite, or where one number
+    is all there is of an embedding, at unit length.
 
     ``shard``: "3/16" is the
     third of sixteen parts of a source, for several machines; `merge_shards` joins them.
@@ -357,6 +361,7 @@ def extract(
     options = ExtractOptions() if options is None else of_kind(options, ExtractOptions, "options")
     of_kind(shard, str, "shard")
     model = load_embedder(model, options)
+    _foreign.warn_of_pixels(model)
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, full.ImageSource):

@@ -48,6 +48,8 @@ class Embedder(Protocol):
 
 
 _WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".npz", ".dat")
+_FILES = "a model file that is read here (FILE.onnx, FILE.safetensors)"
+_CHECKPOINTS = ("a checkpoint of PyTorch", "an npz file of numpy")
 _READ = (
     "FILE.safetensors, FILE.onnx, module:function, or a name (facebench list models, dlib, what an "
     "installed package brings)"
@@ -69,7 +71,8 @@ def load_embedder(source, extract=None, **options):
     not compute on their device or in their precision, or they name an executor, an ONNX file
     becomes a `Model`, as by `convert`.
 
-    ``options``: mean, std, color, and output of an ONNX file, as for `OnnxEmbedder`. With them a
+    ``options``: mean, std, color, and output and providers of an ONNX file, as for
+    `OnnxEmbedder`. With them a
     callable gets numbers and not pixels (`CallableEmbedder`); a model file of ours says them itself
     (ValueError).
 
@@ -86,13 +89,18 @@ def load_embedder(source, extract=None, **options):
     if named and text.endswith(".onnx"):
         return _onnx_model(source, extract or full.ExtractOptions(), options)
     ours = isinstance(source, full.Model) or (named and text.endswith(".safetensors"))
-    if "output" in options and not ours:
-        raise ValueError(
-            "output: the outputs of an ONNX file have names; of other models the embedding is what "
-            "they return, or the first of several"
-        )
+    file_by_name = named and not ours and text != "dlib" and not is_named_function(text)
+    if "providers" in options and not file_by_name:
+        raise ValueError("providers: are of ONNX files, which onnxruntime runs; this model is not")
+    if torch and type(source).__name__ == "ExportedProgram":
+        source = source.module()
     if isinstance(source, full.Network) or (torch and isinstance(source, torch.nn.Module)):
         return TorchEmbedder(source, **options)
+    if "output" in options and not ours:
+        raise ValueError(
+            "output: the outputs of an ONNX file and of a PyTorch module have names; of other "
+            "models the embedding is what they return"
+        )
     dlib = named and text == "dlib"
     if ours or dlib:
         if options:
@@ -102,7 +110,10 @@ def load_embedder(source, extract=None, **options):
             )
         if dlib:
             return full.dlib_model()
-        return source if isinstance(source, full.Model) else full.load_model(source)
+        if isinstance(source, full.Model):
+            return source
+        refuse_other(source, "a safetensors file", but=("a safetensors file",))
+        return full.load_model(source)
     if callable(source):
         return _callable_embedder(source, options)
     if not named:
@@ -111,6 +122,8 @@ def load_embedder(source, extract=None, **options):
             f"callable, not {type_text(source)}"
         )
     if Path(text).suffix in _WEIGHTS and not is_named_function(text):
+        if os.path.isfile(source):
+            refuse_other(source, _FILES, but=_CHECKPOINTS)
         raise ValueError(
             f"'{brief(source)}' holds weights, and no model says what they are of. Make one: "
             "facebench convert FILE --network NAME --out m.safetensors"
@@ -129,7 +142,7 @@ def _named_model(name, extract, pixels):
         if own := own_file(name, _public_models.ENDINGS):
             return load_embedder(own, extract, **pixels)
         if os.path.isfile(name):
-            refuse_other(name, "a model")
+            refuse_other(name, _FILES)
         known = [entry["name"] for entry in _public_models.list_models()]
         raise ValueError(
             f"'{brief(name)}' is not a model: expected {_READ}{did_you_mean(name, known)}"
@@ -138,21 +151,24 @@ def _named_model(name, extract, pixels):
     if other:
         warnings.warn(other, stacklevel=3)
     said = _public_models.preparation(row) | pixels
-    if not _runs_here(extract):
+    if not _runs_here(extract, pixels):
         return _onnx_model(path, extract, said)
     embedder = _onnx_model(path, extract, {k: v for k, v in said.items() if k in PIXELS})
     _public_models.prepare(embedder, row, sha256)
     return embedder
 
 
-def _runs_here(extract) -> bool:
-    """Whether the onnxruntime at hand computes on the device and in the precision that is asked."""
+def _runs_here(extract, pixels) -> bool:
+    """Whether onnxruntime runs an ONNX file: its providers are named, or the one at hand computes
+    on the device and in the precision that is asked."""
+    if "providers" in pixels:
+        return True
     has = _onnxruntime_has(_card(extract.device), extract.precision)
     return extract.executor is None and has
 
 
 def _onnx_model(path, extract, pixels):
-    if _runs_here(extract):
+    if _runs_here(extract, pixels):
         how = {"device": extract.device, "precision": extract.precision}
         return OnnxEmbedder(path, **how, **pixels)
     from facebench import embedding
@@ -182,11 +198,21 @@ def warn_of_assumptions(embedder, flip=None) -> None:
             f"{embedder._title} does not say what its pixels are; assumed: {assumed}. State it "
             f"with mean=, std= and color={output} (--set NAME=VALUE)."
         )
+    embedder._told_assumptions = True
     for text in said:
         warnings.warn(text, stacklevel=3)
 
 
-PIXELS = ("mean", "std", "color", "output")
+def warn_of_pixels(embedder) -> None:
+    """`warn_of_assumptions`, once, where mean and std are neither stated nor found in the network:
+    numbers that nobody knows."""
+    if not isinstance(embedder, _NetworkEmbedder) or embedder._told_assumptions:
+        return
+    if embedder._graph is None and {"mean", "std"} & set(embedder._assumed):
+        warn_of_assumptions(embedder)
+
+
+PIXELS = ("mean", "std", "color", "output", "providers")
 
 
 def take_pixels(options):
