@@ -35,9 +35,9 @@ class PublicFile:
 
     def places(self) -> list[Path]:
         """Where it may lie, in the order in which it is looked for."""
-        own, home = os.environ.get(FOLDER), Path(os.path.expanduser("~"))
+        own, home = own_folder(), Path(os.path.expanduser("~"))
         inside = [self.file, f"{self.name}.onnx", *(f"{pack}/{self.file}" for pack in self.packs)]
-        places = [Path(own) / name for name in inside] if own else []
+        places = [own / name for name in inside] if own else []
         inside += self.other_files
         packs = home / ".insightface" / "models"
         for pack in self.packs:  # antelopev2.zip holds a folder of its own name
@@ -78,7 +78,9 @@ class PublicFile:
 
     def advice(self) -> str:
         """What to do where it is not there."""
-        own = os.environ.get(FOLDER)
+        own = own_folder()
+        if own is not None and not own.is_dir():
+            return f"{FOLDER} names {own}, which is not a folder"
         ways = [f"put it into {own}" if own else f"put it into a folder that {FOLDER} names"]
         if self.packs:
             ways.append(f"unpack {self.packs[0]}.zip to ~/.insightface/models/{self.packs[0]}")
@@ -100,6 +102,12 @@ class PublicFile:
             "source": self.source or None,
             "here": None if here is None else str(here),
         }
+
+
+def own_folder() -> Path | None:
+    """The folder that FACEBENCH_MODELS names; None: it names none."""
+    folder = os.environ.get(FOLDER)
+    return Path(os.path.expanduser(folder)) if folder else None
 
 
 def hub_folder() -> Path:
@@ -128,18 +136,18 @@ def _snapshots(folder: Path) -> list[Path]:
 
 def own_file(name: str, endings: tuple[str, ...]) -> Path | None:
     """A file of the user's own folder by its name without its ending."""
-    folder = os.environ.get(FOLDER)
-    if not folder or not name or os.sep in name:
+    folder = own_folder()
+    if folder is None or not name or os.sep in name:
         return None
-    paths = (Path(folder) / f"{name}{ending}" for ending in endings)
+    paths = (folder / f"{name}{ending}" for ending in endings)
     return next((path for path in paths if path.is_file()), None)
 
 
 def own_files(endings: tuple[str, ...], but: set[str]) -> list[dict]:
     """The files of the user's own folder, as `PublicFile.to_dict` shows others."""
-    folder = os.environ.get(FOLDER)
+    folder = own_folder()
     try:
-        paths = sorted(Path(folder).iterdir()) if folder else []
+        paths = sorted(folder.iterdir()) if folder else []
     except OSError as error:
         raise Error(f"{FOLDER} names {brief(folder)}: cannot be read: {error.strerror}") from None
     return [

@@ -19,8 +19,9 @@ def fitted(image: np.ndarray, width: int, height: int, enlarge: bool = True):
         else:
             inner_width = width
             inner_height = int(inner_width * (rows / columns))
+        # Of a strip whose height would be less than a pixel, the scale is that of its width.
+        scale = inner_height / rows or inner_width / columns
         inner_width, inner_height = max(inner_width, 1), max(inner_height, 1)
-        scale = inner_height / rows
         inner = resize(image, inner_width, inner_height)
     canvas = np.zeros((height, width, 3), np.uint8)
     canvas[: inner.shape[0], : inner.shape[1]] = inner

@@ -11,7 +11,7 @@ import numpy as np
 from facebench import _onnxruntime
 from facebench._library import full
 from facebench.core import Error, cuda_devices, parse_device
-from facebench.core._arguments import brief, cut, did_you_mean
+from facebench.core._arguments import brief, cut, did_you_mean, path_text
 from facebench.core._files import MOST, open_file
 from facebench.core._other_files import refuse_other
 from facebench.detection._boxes import fitted, kept
@@ -97,7 +97,8 @@ class OnnxDetector:
         width, height = self.size
         kind = self.family
         if width == 0:
-            rows, columns = (-(-side // kind.multiple) * kind.multiple for side in image.shape[:2])
+            step = kind.multiple  # and at least a place of the last stride
+            rows, columns = (max(-(-side // step) * step, 32) for side in image.shape[:2])
             canvas, scale = fitted(image, columns, rows, enlarge=False)
         else:
             canvas, scale = fitted(image, width, height, kind.enlarge)
@@ -281,7 +282,7 @@ def _share(name, value) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = -1.0
-    if not 0 <= number <= 1:
+    if isinstance(value, bool) or not 0 <= number <= 1:
         raise ValueError(f"detector option {name} is a number from 0 to 1, not {cut(value)}")
     return number
 
@@ -302,7 +303,7 @@ def _size(name, value) -> tuple[int, int]:
 
 
 _READERS: dict[str, Callable] = {
-    "model": lambda name, value: os.fspath(value),
+    "model": lambda name, value: path_text(value, f"detector option {name}"),
     "size": _size,
     "threshold": _share,
     "nms": _share,

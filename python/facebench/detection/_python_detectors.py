@@ -1,5 +1,6 @@
 """Detectors that the Python package brings, by name: ONNX files, callables, entry points."""
 
+import json
 import threading
 from collections.abc import Callable
 
@@ -34,6 +35,10 @@ class CallableDetector:
     def description(self) -> dict:
         said = getattr(self._function, "description", None)
         said = said() if callable(said) else said
+        try:
+            json.dumps(said, allow_nan=False)
+        except (TypeError, ValueError) as e:
+            raise self._wrong(f"its description is not JSON: {e}") from None
         return {"detector": self._name, "options": {}} | ({"description": said} if said else {})
 
     def find(self, image: np.ndarray) -> list:

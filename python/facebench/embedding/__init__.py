@@ -344,9 +344,10 @@ def extract(
     image gives two rows (dropout), or all images one (batch statistics).
 
     A UserWarning, once for each model, where mean and std of its pixels were neither stated nor
-    found in the network: 127.5 is assumed. One, and ``manifest["odd_rows"]``, where embeddings are
-    of length 0 or all the same. facebench.Error where a number is not finite, or where one number
-    is all there is of an embedding, at unit length.
+    found in the network, or nobody named which of several outputs is taken. One, and
+    ``manifest["odd_rows"]``, where embeddings are of length 0 or all the same. facebench.Error
+    where a number is not finite, or where one number is all there is of an embedding, at unit
+    length.
 
     ``shard``: "3/16" is the
     third of sixteen parts of a source, for several machines; `merge_shards` joins them.

@@ -96,7 +96,7 @@ def load_embedder(source, extract=None, **options):
         source = source.module()
     if isinstance(source, full.Network) or (torch and isinstance(source, torch.nn.Module)):
         return TorchEmbedder(source, **options)
-    if "output" in options and not ours:
+    if "output" in options and not ours and not file_by_name:
         raise ValueError(
             "output: the outputs of an ONNX file and of a PyTorch module have names; of other "
             "models the embedding is what they return"
@@ -143,6 +143,10 @@ def _named_model(name, extract, pixels):
             return load_embedder(own, extract, **pixels)
         if os.path.isfile(name):
             refuse_other(name, _FILES)
+            raise ValueError(
+                f"'{brief(name)}' is a file whose name does not say what it is: call it FILE.onnx "
+                "or FILE.safetensors"
+            )
         known = [entry["name"] for entry in _public_models.list_models()]
         raise ValueError(
             f"'{brief(name)}' is not a model: expected {_READ}{did_you_mean(name, known)}"
@@ -204,11 +208,12 @@ def warn_of_assumptions(embedder, flip=None) -> None:
 
 
 def warn_of_pixels(embedder) -> None:
-    """`warn_of_assumptions`, once, where mean and std are neither stated nor found in the network:
-    numbers that nobody knows."""
+    """`warn_of_assumptions`, once, where mean and std are neither stated nor found in the network,
+    or nobody named which of several outputs is the embedding."""
     if not isinstance(embedder, _NetworkEmbedder) or embedder._told_assumptions:
         return
-    if embedder._graph is None and {"mean", "std"} & set(embedder._assumed):
+    unknown = embedder._graph is None and {"mean", "std"} & set(embedder._assumed)
+    if unknown or embedder._chosen:
         warn_of_assumptions(embedder)
 
 

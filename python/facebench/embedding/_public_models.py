@@ -155,6 +155,11 @@ def prepare(embedder, row: PublicModel, sha256: str) -> None:
             f"{row.size[1]} x {row.size[0]}: it is another model. Give its path, and --set what "
             "it expects"
         )
+    if embedder._chosen:
+        raise ValueError(
+            f"{embedder._title}: has several outputs, and '{row.name}' has one: it is another "
+            f"model; {embedder._chosen} is not taken for the embedding. Give its path, and --output"
+        )
     embedder._input = row.size
     is_same = sha256 == row.sha256
     embedder.description["public_model"] = {"name": row.name, "is_the_tables_file": is_same}

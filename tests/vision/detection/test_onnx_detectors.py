@@ -5,6 +5,7 @@ import onnx_detectors as by_loops
 import pytest
 from facebench import crops, detection, images
 from facebench.core import Error
+from facebench.detection import _decoders
 from facebench.io import sha256_file
 
 onnx = pytest.importorskip("onnx")
@@ -131,6 +132,46 @@ def test_threads_give_what_one_gives(tmp_path):
     assert detection.detect(photos, detector, threads=4) == each
 
 
+def test_a_strip_is_fitted_by_its_length(tmp_path):
+    """Its other side would be less than a pixel."""
+    path, _ = by_loops.scrfd(tmp_path / "d.onnx", 2, sides=(96, 96))
+    for shape, side in (((1, 2000), 2), ((2000, 1), 3)):
+        photo = RNG.integers(0, 256, (*shape, 3), np.uint8)
+        boxes = np.array([face.box for face in detection.detect(photo, str(path))])
+        ends = boxes[:, side]
+        assert 1000 < ends.max() < 2000 * 2
+
+
+def test_retinaface_has_places_beyond_whole_strides():
+    """Of 33 x 50 pixels: 5 x 7, 3 x 4 and 2 x 2 places, each with two priors."""
+    count = 2 * (5 * 7 + 3 * 4 + 2 * 2)
+    parts = {k: RNG.normal(size=(1, count, k)).astype(np.float32) for k in (4, 10)}
+    share = RNG.random((1, count, 1)).astype(np.float32)
+    outputs = {"a": parts[4], "b": np.concatenate([1 - share, share], 2), "c": parts[10]}
+    scores, boxes, points = _decoders.retinaface(outputs, 33, 50)
+    at = 0
+    for stride, sizes, rows, columns in (
+        (8, (16, 32), 5, 7),
+        (16, (64, 128), 3, 4),
+        (32, (256, 512), 2, 2),
+    ):
+        for r in range(rows):
+            for c in range(columns):
+                for size in sizes:
+                    dx, dy, dw, dh = parts[4][0, at].astype(np.float64)
+                    x, y = (c + 0.5) * stride, (r + 0.5) * stride
+                    half = size * np.exp([0.2 * dw, 0.2 * dh]) / 2
+                    middle = np.array([x + 0.1 * dx * size, y + 0.1 * dy * size])
+                    np.testing.assert_allclose(
+                        boxes[at], [*(middle - half), *(middle + half)], rtol=1e-4, atol=1e-2
+                    )
+                    five = [x, y] + 0.1 * size * parts[10][0, at].reshape(5, 2)
+                    np.testing.assert_allclose(points[at], five, rtol=1e-4, atol=1e-2)
+                    at += 1
+    assert at == count
+    np.testing.assert_array_equal(scores, share.reshape(-1))
+
+
 # What is wrong, and what is said.
 def no_points(path):
     by_loops.yunet(path, 1)
@@ -190,6 +231,8 @@ def test_numbers_that_are_not_finite(tmp_path):
         ({"size": "0x640"}, "one side of 0"),
         ({"threshold": 2}, "threshold is a number from 0 to 1"),
         ({"nms": "much"}, "nms is a number from 0 to 1"),
+        ({"threshold": True}, "threshold is a number from 0 to 1"),
+        ({"size": 64.0}, "detector option size"),
         ({"treshold": 0.5}, "did you mean 'threshold'"),
         ({"model": "scrfd_10"}, "did you mean 'scrfd_10g'"),
         ({"device": "gpu"}, "device"),

@@ -244,3 +244,16 @@ def test_landmarks_that_a_function_states_are_held_against_the_crop(people):
     boxes.landmarks = "68"
     with pytest.raises(ValueError, match="landmarks are one of"):
         facebench.pack("folder", people, people.parent / "p.h5", detector=boxes)
+
+
+@pytest.mark.parametrize("said", [{"x": float("nan")}, {"x": object()}, lambda: {"x": {1, 2}}])
+def test_a_description_is_json(said):
+    def boxes(image):
+        return middle(image)
+
+    boxes.description = said
+    with pytest.raises(ValueError, match="its description is not JSON"):
+        detection.make_detector(boxes)
+    boxes.description = {"version": 3}
+    told = detection.description(detection.make_detector(boxes))
+    assert told["description"] == {"version": 3}

@@ -211,6 +211,42 @@ def test_a_network_of_another_size_is_refused(home, tmp_path, monkeypatch):
         embedding.load_embedder("sface")
 
 
+def test_a_network_with_several_outputs_is_refused(home, tmp_path, monkeypatch):
+    path = place_own(_public_models.public_model("buffalo_s"), home, tmp_path, monkeypatch)
+    write_model(path)
+    model = onnx.load(path)
+    model.graph.output.append(onnx.helper.make_tensor_value_info("flat", 1, ["N", 3]))
+    onnx.save(model, path)
+    with (
+        pytest.warns(UserWarning, match="not the file"),
+        pytest.raises(ValueError, match="has several outputs, and 'buffalo_s' has one"),
+    ):
+        embedding.load_embedder("buffalo_s")
+    with pytest.warns(UserWarning, match="not the file"):
+        embedder = embedding.load_embedder("buffalo_s", output="flat")
+    assert embedding.extract(embedder, FACES, PLAIN).values.shape == (3, 3)
+
+
+def test_a_folder_that_is_none_is_said(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("FACEBENCH_MODELS", str(tmp_path / "file"))
+    with pytest.raises(embedding.Error, match=r"FACEBENCH_MODELS names .*file, which is not a"):
+        embedding.load_embedder("buffalo_s")
+
+
+def test_a_folder_below_home(home, monkeypatch, known):
+    monkeypatch.setenv("FACEBENCH_MODELS", "~/models")
+    known("buffalo_s", write_model(home / "models" / "buffalo_s" / "w600k_mbf.onnx"))
+    assert embedding.load_embedder("buffalo_s")
+
+
+def test_a_file_whose_name_says_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_model(tmp_path / "model")
+    with pytest.raises(ValueError, match=r"'model' is a file whose name .*call it FILE\.onnx"):
+        embedding.load_embedder("model")
+
+
 def test_files_of_ones_own_folder_have_names(tmp_path, monkeypatch):
     monkeypatch.setenv("FACEBENCH_MODELS", str(tmp_path))
     embedding.make_model("small4", flip="sum").save(tmp_path / "mine.safetensors")
