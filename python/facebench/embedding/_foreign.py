@@ -98,8 +98,8 @@ def load_embedder(source, extract=None, **options):
         return TorchEmbedder(source, **options)
     if "output" in options and not ours and not file_by_name:
         raise ValueError(
-            "output: the outputs of an ONNX file and of a PyTorch module have names; of other "
-            "models the embedding is what they return"
+            "output: the outputs of an ONNX file have names, and those of a PyTorch module; of "
+            "other models the embedding is what they return"
         )
     dlib = named and text == "dlib"
     if ours or dlib:
@@ -212,7 +212,9 @@ def warn_of_pixels(embedder) -> None:
     or nobody named which of several outputs is the embedding."""
     if not isinstance(embedder, _NetworkEmbedder) or embedder._told_assumptions:
         return
-    unknown = embedder._graph is None and {"mean", "std"} & set(embedder._assumed)
+    o = embedder._options
+    as_they_are = set(o.mean) == {0} and set(o.std) == {1}  # of a network that takes bytes
+    unknown = embedder._graph is None and not as_they_are and {"mean", "std"} & {*embedder._assumed}
     if unknown or embedder._chosen:
         warn_of_assumptions(embedder)
 
