@@ -37,7 +37,7 @@ class TorchEmbedder(_NetworkEmbedder):
     >>> from facebench import embedding
     >>> pool = torch.nn.AdaptiveAvgPool2d(2)
     >>> faces = np.zeros((3, 8, 8, 3), np.uint8)
-    >>> embedder = embedding.TorchEmbedder(pool, mean=0, std=255, color="rgb")
+    >>> embedder = embedding.TorchEmbedder(pool, mean=127.5, std=127.5, color="rgb")
     >>> embedding.extract(embedder, faces).values.shape
     (3, 12)
     """
