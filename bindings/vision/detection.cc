@@ -14,6 +14,7 @@
 #include "facebench/detection/mtcnn.h"
 #include "facebench/detection/selection.h"
 #include "images.h"
+#include "json.h"
 #include "modules.h"
 #include "tables.h"
 
@@ -56,6 +57,75 @@ std::string face_text(const Face& f) {
   return fmt::format("Face(box=[{:.2f}, {:.2f}, {:.2f}, {:.2f}], score={:.4f}, landmarks={})",
                      f.box.x0, f.box.y0, f.box.x1, f.box.y1, f.score,
                      f.has_landmarks ? "yes" : "None");
+}
+
+// A detector that Python brings: an object with find(image), description(), described. Its find is
+// called under the GIL, from any thread.
+class PythonDetector : public Detector {
+ public:
+  explicit PythonDetector(py::object detector)
+      : detector_(std::move(detector)),
+        description_(json_from_python(detector_.attr("description")())),
+        described_(detector_.attr("described").cast<bool>()) {}
+  ~PythonDetector() override {
+    const py::gil_scoped_acquire gil;
+    detector_.release().dec_ref();
+  }
+  PythonDetector(const PythonDetector&) = delete;
+  PythonDetector& operator=(const PythonDetector&) = delete;
+
+  Json description() const override { return description_; }
+  bool is_described() const override { return described_; }
+
+ private:
+  std::vector<Face> find(const Image& image, std::string_view) const override {
+    const py::gil_scoped_acquire gil;
+    try {
+      return detector_.attr("find")(image_to_numpy(Image(image))).cast<std::vector<Face>>();
+    } catch (const py::error_already_set& e) {
+      if (e.matches(PyExc_KeyboardInterrupt)) throw Cancelled();
+      throw;
+    }
+  }
+
+  py::object detector_;
+  Json description_;
+  bool described_;
+};
+
+LandmarkKind landmark_kind(const std::string& name) {
+  if (name == "eyes_and_mouth") return LandmarkKind::eyes_and_mouth;
+  if (name == "none") return LandmarkKind::none;
+  return LandmarkKind::any;
+}
+
+// `find`: of Python, a name to (its landmarks, a function that makes it of a dict of options).
+void bind_python_detectors(py::module_& m) {
+  m.def(
+      "set_detector_finder",
+      [](const py::function& find) {
+        // Never destroyed: the interpreter may be gone by then.
+        auto* const kept = new py::function(find);
+        set_detector_finder([kept](std::string_view name) {
+          const py::gil_scoped_acquire gil;
+          const std::string text(name);
+          const py::tuple found = (*kept)(text);
+          DetectorEntry entry{text, "", nullptr, {}, landmark_kind(found[0].cast<std::string>())};
+          entry.make = [kept, text](const Json& options) -> std::unique_ptr<Detector> {
+            const py::gil_scoped_acquire gil;
+            const py::tuple again = (*kept)(text);
+            return std::make_unique<PythonDetector>(again[1](json_to_python(options)));
+          };
+          return entry;
+        });
+      },
+      py::arg("find"));
+  m.def(
+      "python_detector",
+      [](py::object detector) -> std::shared_ptr<Detector> {
+        return std::make_shared<PythonDetector>(std::move(detector));
+      },
+      py::arg("detector"));
 }
 
 // As Python spells the names of files, which need not be UTF-8.
@@ -226,6 +296,7 @@ void bind_detection(py::module_& m) {
       [](const Face& a, const Face& b) { return intersection_over_union(a.box, b.box); },
       py::arg("a"), py::arg("b"), "How much two faces' boxes share, 0 to 1.");
   bind_detected_files(m);
+  bind_python_detectors(m);
 }
 
 }  // namespace facebench

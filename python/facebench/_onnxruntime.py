@@ -17,6 +17,51 @@ def has_cuda() -> bool:
     return CUDA in onnxruntime.get_available_providers()
 
 
+def named_providers(names) -> list[str]:
+    """Providers as onnxruntime calls them: "tensorrt" is TensorrtExecutionProvider. ValueError for
+    one that the onnxruntime at hand does not have."""
+    import onnxruntime
+
+    there = onnxruntime.get_available_providers()
+    short = {name.removesuffix("ExecutionProvider").lower(): name for name in there}
+    texts = names.split(",") if isinstance(names, str) else names
+    if (
+        not isinstance(texts, list | tuple)
+        or not texts
+        or not all(isinstance(text, str) for text in texts)
+    ):
+        raise TypeError('providers: expected names, as ["tensorrt", "cuda"]')
+    found = []
+    for text in (text.strip() for text in texts):
+        name = short.get(text.lower(), text)
+        if name not in there:
+            raise ValueError(
+                f"provider '{text[:60]}' is not in onnxruntime {onnxruntime.__version__}, which "
+                f"has {', '.join(there)}. Others come with other packages: onnxruntime-gpu "
+                "(CUDA, TensorRT), onnxruntime-openvino"
+            )
+        found.append(name)
+    if len(set(found)) < len(found):
+        raise ValueError(f"providers: one is named twice: {', '.join(found)}")
+    return found
+
+
+def session_by(path, options, providers: list[str]):
+    """An ``InferenceSession`` of a file by providers in their order. RuntimeError where onnxruntime
+    would go on without the first of them."""
+    import onnxruntime
+
+    inference = onnxruntime.InferenceSession(
+        str(path), options, providers=providers, enable_fallback=False
+    )
+    if inference.get_providers()[0] != providers[0]:
+        raise RuntimeError(
+            f"{providers[0]} does not start, {inference.get_providers()[0]} would take its place; "
+            "install the libraries that it needs, or leave it out"
+        )
+    return inference
+
+
 def session(path, options, card: int | None = None, tf32: bool = False):
     """An ``InferenceSession`` of a file, or of its bytes, on the processor, or on the card of that
     number. There it multiplies float32, or what ``tf32`` leaves of it, with the kernels that

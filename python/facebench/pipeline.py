@@ -19,7 +19,8 @@ from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
 from facebench.core._parts import state_of
 from facebench.core._shards import made_by
-from facebench.embedding import _foreign, _onnx_file, _photographs
+from facebench.detection._python_detectors import name_of as detector_name
+from facebench.embedding import _foreign, _onnx_file, _photographs, _public_models
 from facebench.io import EmbeddingSet, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
@@ -58,6 +59,7 @@ def pack(
     shard="",
     workers=None,
     shards=16,
+    device="cpu",
     threads=0,
     progress=None,
     **options: "Unpack[full.PackRequestKeywords]",
@@ -66,9 +68,12 @@ def pack(
 
     ``dataset``: a name of `facebench.datasets.dataset_readers`. ``options`` are fields of
     `PackRequest`; what is None is the library's default (mtcnn, nearest_center, arcface112).
-    ``detector="none"`` takes the whole image, ``detector_options`` are a dict, ``crop_size`` is one
-    number or (width, height); None = the crop's own. ``exclude``: a list of people and samples to
-    leave out, as `facebench.datasets.find_overlap` makes them; the pack's manifest records it.
+    ``detector`` may be a callable (`facebench.detection.make_detector`); what it finds is not kept
+    for later runs. ``detector="none"`` takes the whole image, ``detector_options`` are a dict,
+    ``crop_size`` is one number or (width, height); None = the crop's own. ``exclude``: a list of
+    people and samples to leave out, as `facebench.datasets.find_overlap` makes them; the pack's
+    manifest records it.
+    ``device``: where faces are found (cpu, cuda, cuda:N), by detectors with that option.
     ``skip_damaged``: how many entries of an archive may be damaged; they are left out, and the
     manifest lists them. ``label``: of an archive, the column, key, feature or ending that says who
     it is, of a folder the level of the people's folders, "1" or "2"; ``split``: of Parquet and
@@ -80,6 +85,8 @@ def pack(
     joined; or ``shard``, "3/16", makes the third of sixteen, a pack by itself, and
     `merge_packs` joins them. The result has the bytes that one process writes.
     """
+    _name_detector(options)
+    _put_device(options, device)
     request = PackRequest(**options)
     if workers is None:
         return full.pack(dataset, root, out, request, shard, threads, progress)
@@ -95,6 +102,25 @@ def pack(
     make = functools.partial(pack, dataset, root, threads=threads, **options)
     with made_by(workers, out, identity, shards, make) as files:
         return full.merge_packs(files, out, progress=progress)
+
+
+def _name_detector(options: Any) -> None:
+    """Puts its name in place of a detector that is a callable."""
+    if options.get("detector") is not None:
+        options["detector"] = detector_name(options["detector"])
+
+
+def _put_device(options: Any, device: str) -> None:
+    """The device as an option of the detector, which may state its own."""
+    if of_kind(device, str, "device") == "cpu":
+        return
+    if options.get("detector") == "none":
+        raise ValueError(f"device {device}: no detector is run (detector='none')")
+    said = options.get("detector_options") or {}
+    if isinstance(said, dict):
+        options["detector_options"] = {"device": device} | said
+    elif not any(text.startswith("device=") for text in said):
+        options["detector_options"] = [*said, f"device={device}"]
 
 
 def _hashes_of_files(options) -> dict:
@@ -124,6 +150,7 @@ def embed(
     std=None,
     color=None,
     output=None,
+    providers=None,
     shard="",
     workers=None,
     shards=16,
@@ -135,10 +162,10 @@ def embed(
     """Embed every face of a pack, or of an archive of crops; an `EmbeddingSet`, written to ``out``
     where given.
 
-    ``model``, ``mean``, ``std``, ``color``, ``output``: as for `run`. ``pack``: its path, or an
-    opened one; or a folder of photographs, which need not be sorted by people: each is detected and
-    cropped as the model says, and named by its path below the folder. ``options`` are fields of
-    `ExtractOptions`: flip, normalization, micro_batch, precision, device, executor.
+    ``model``, ``mean``, ``std``, ``color``, ``output``, ``providers``: as for `run`. ``pack``: its
+    path, or an opened one; or a folder of photographs, which need not be sorted by people: each is
+    detected and cropped as the model says, and named by its path below the folder. ``options`` are
+    fields of `ExtractOptions`: flip, normalization, micro_batch, precision, device, executor.
     ``exif_orientation``: turn the photographs of a folder as their Exif tags ask; a UserWarning
     counts those that were not.
 
@@ -155,9 +182,10 @@ def embed(
         )
     if workers is not None:
         asked = {"mean": mean, "std": std, "color": color, "output": output, **options}
+        asked["providers"] = providers
         return _embed_shared(model, pack, out, asked, shards, workers, threads)
     extract = full.ExtractOptions(**options)
-    pixels = {"mean": mean, "std": std, "color": color, "output": output}
+    pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
     embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     source = pack
@@ -182,6 +210,10 @@ def embed(
 def _embed_shared(model, pack, out, options, shards, workers, threads):
     if out is None:
         raise ValueError("workers: give out=, beside which the shards lie until they are joined")
+    if row := _public_models.public_model(str(model)):
+        said = _public_models.preparation(row) | {k: v for k, v in options.items() if v is not None}
+        options = {name: value for name, value in said.items() if name != "crop"}
+        model = row.find()[0]
     files = [os.path.abspath(path_text(f, n)) for f, n in ((model, "model"), (pack, "pack"))]
     identity = {
         "model": [sha256_file(files[0]), _weights_beside(files[0])],
@@ -206,6 +238,7 @@ def run(
     std=None,
     color=None,
     output=None,
+    providers=None,
     command="",
     threads=0,
     progress=None,
@@ -218,8 +251,8 @@ def run(
     name. ``model``: a model file of ours, an ``.onnx`` file, ``"module:function"``, ``"dlib"`` or a
     callable (see `facebench.embedding.load_embedder`, `facebench.embedding.Embedder`). ``mean``,
     ``std``, ``color``: of its pixels, where the model does not say it itself; ``output``: which of
-    an ``.onnx`` file's outputs is the embedding. ``out``: the
-    run folder; left out, no file is kept.
+    an ``.onnx`` file's outputs is the embedding; ``providers``: of onnxruntime, in their order
+    (`facebench.embedding.OnnxEmbedder`). ``out``: the run folder; left out, no file is kept.
 
     ``options`` are fields of `RunRequest`. ``root``: the data set as its authors distribute it, or
     ``images`` and ``lists``. ``detector``, ``selection`` and ``crop`` are what the model says
@@ -247,9 +280,10 @@ def run(
     >>> result.tracks["view2"].comparisons
     80
     """
+    _name_detector(options)
     request = RunRequest(**options)
     several = _by_name(protocol) if isinstance(protocol, list | tuple) else {}
-    pixels = {"mean": mean, "std": std, "color": color, "output": output}
+    pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
     model = _foreign.ready_model(model, request, **pixels)
     how = {"model": model, "command": command, "threads": threads, "progress": progress}
     if several:

@@ -165,6 +165,16 @@ def seeds():
             [integers("sides", -1, 2, 1, 1), integers("zero", 0), integers("two", 2),
              integers("one", 1)],
         ),
+        # What older exports have in place of a PReLU.
+        "rectified": model(
+            [
+                node("Max", "x nothing", "a"), node("Neg", "one", "m"), node("Mul", "x m", "b"),
+                node("Min", "nothing b", "c"), node("Sub", "a c", "d"), node("Tanh", "d", "e"),
+                node("PRelu", "e slopes", "f"), node("Neg", "f", "g"), node("Sub", "g one", "y"),
+            ],
+            [tensor("nothing", [], floats(0.0)), tensor("one", [1], floats(1.0)),
+             tensor("slopes", [2], floats(0.25, 0.5))],
+        ),
         # What stands before the first layer, up to it.
         "pixels": model(
             [

@@ -32,6 +32,11 @@ Quiet = flag("--quiet", "Do not say how far it is.")
 Seed = option("Seed of everything that is random.", int, min=0)
 Threads = option("Worker threads; 0 = one for each processor.", int, min=0)
 Device = option("cpu, cuda or cuda:N.", metavar="DEVICE")
+Output = option("Of an ONNX file with several outputs: the embedding.", metavar="NAME")
+Providers = option(
+    "Of onnxruntime, for ONNX files, in their order, in place of --device: tensorrt,cuda,cpu.",
+    metavar="NAMES",
+)
 Out = option("Where to write the result; default: runs/VERB-NAME-N.", Path)
 Root = option("The data set, as its authors distribute it.", Path, metavar="FOLDER")
 Images = option("The folder of images, where not found in --root.", Path, metavar="FOLDER")
@@ -64,13 +69,13 @@ Overwrite = flag("--overwrite", "Replace an existing result.")
 
 
 MODEL_HELP = (
-    "FILE.safetensors, FILE.onnx, module:function (whose code is run), or dlib: dlib's own network."
+    "FILE.safetensors, FILE.onnx, module:function (whose code is run), or a name: dlib, or one of "
+    "facebench list models."
 )
 PIXELS_HELP = (
     "NAME=VALUE, what an ONNX file or a module:function expects of its pixels 0..255: color=bgr, "
-    "mean=127.5, std=128, or one number for each channel, mean=123.675,116.28,103.53. Of an ONNX "
-    "file with several outputs also output=NAME, the embedding; and of a large one seconds=300 and "
-    "memory=17179869184 (bytes), what trying it once may take."
+    "mean=127.5, std=128, or one number for each channel, mean=123.675,116.28,103.53. Of a large "
+    "ONNX file also seconds=300 and memory=17179869184 (bytes), what trying it once may take."
 )
 
 
@@ -250,6 +255,12 @@ def _typed(text: str) -> Any:
     except json_module.JSONDecodeError:
         parts = [_typed(part) for part in text.split(",")] if "," in text else []
     return parts if parts and all(type(p) in (int, float) for p in parts) else text
+
+
+def add_outputs(options: dict[str, Any], output: str | None, providers: str | None) -> None:
+    """Adds what ``--output`` and ``--providers`` say, where they are given."""
+    given = {"output": output, "providers": providers and providers.split(",")}
+    options.update({name: value for name, value in given.items() if value})
 
 
 def add_settings(options: dict[str, Any], texts: list[str] | None) -> None:

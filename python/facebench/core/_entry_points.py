@@ -1,10 +1,10 @@
-"""What installed packages bring: protocols and models under names of their own (entry points)."""
+"""What installed packages bring under names of their own: protocols, models, detectors."""
 
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import as_file, files
 from pathlib import Path
 
-PROTOCOLS, MODELS = "facebench.protocols", "facebench.models"
+PROTOCOLS, MODELS, DETECTORS = "facebench.protocols", "facebench.models", "facebench.detectors"
 
 
 def brought(group) -> dict[str, EntryPoint]:

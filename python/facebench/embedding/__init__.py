@@ -28,6 +28,8 @@ from facebench.core._arguments import (
     unmasked,
 )
 from facebench.core._options import takes
+from facebench.core._other_files import refuse_other
+from facebench.detection import list_detectors
 from facebench.embedding import (
     _checkpoints,
     _foreign,
@@ -35,6 +37,7 @@ from facebench.embedding import (
     _onnx_comparison,
     _onnx_file,
     _onnx_import,
+    _public_models,
 )
 from facebench.embedding._foreign import (
     CallableEmbedder,
@@ -43,6 +46,7 @@ from facebench.embedding._foreign import (
     TorchEmbedder,
     load_embedder,
 )
+from facebench.embedding._public_models import list_models
 from facebench.io import (
     EmbeddingSet,
     read_embeddings,
@@ -66,6 +70,7 @@ __all__ = [
     "convert",
     "export_onnx",
     "extract",
+    "list_models",
     "load_embedder",
     "load_model",
     "make_model",
@@ -108,6 +113,7 @@ def load_model(path) -> Model:
     >>> embedding.load_model(path).options.flip
     'sum'
     """
+    refuse_other(path_text(path, "path"), "a safetensors file", but=("a safetensors file",))
     return full.load_model(path)
 
 
@@ -116,7 +122,7 @@ def _set_model_options(target: ModelOptions, values: dict) -> None:
         if name not in target.to_dict():
             ModelOptions(**{name: value})  # raises, with "did you mean"
         if name in ("crop", "detector"):
-            known = full.crops() if name == "crop" else {**full.detectors(), "none": ""}
+            known = full.crops() if name == "crop" else {**list_detectors(), "none": ""}
             if value not in known:
                 meant = did_you_mean(str(value), known)
                 raise ValueError(f"unknown {name} '{value}'{meant} (known: {', '.join(known)})")
@@ -193,7 +199,8 @@ def convert(
     pixels by what was accepted of the file; facebench.Error where the model's embeddings differ by
     more than 1e-4 of the largest number (2e-2 with float16), and a UserWarning where that could not
     be compared. Or it is dlib's face network,
-    ``dlib_face_recognition_resnet_model_v1.dat``, of that SHA-256 and no other.
+    ``dlib_face_recognition_resnet_model_v1.dat``, of that SHA-256 and no other. ``weights`` may
+    also be a name of the table of public models (`list_models`), which says what its pixels are.
     facebench.Error names the tensor that does not fit, or the node that cannot be computed.
 
     >>> import os, tempfile, torch
@@ -217,7 +224,12 @@ def _convert(weights, network, out, drop, key, options) -> tuple[Model, str]:
     if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):
         raise ValueError(f"{brief(out)}: a model file's name ends with .safetensors or .onnx")
     if not os.path.exists(path):
-        raise Error(f"{brief(path)}: there is no such file")
+        if (row := _public_models.public_model(str(weights))) is None:
+            raise Error(f"{brief(path)}: there is no such file")
+        path, _, other = row.find()
+        if other:
+            warnings.warn(other, stacklevel=3)
+        options = _public_models.preparation(row) | options
     if path.suffix == ".onnx":
         if network is not None or drop:
             raise ValueError(f"{path}: an ONNX file says itself what network it is")
@@ -331,9 +343,11 @@ def extract(
     UserWarning and ``manifest["batch_dependence"]``. facebench.Error where that is not defined: one
     image gives two rows (dropout), or all images one (batch statistics).
 
-    A UserWarning, and ``manifest["odd_rows"]``, where embeddings are of length 0 or all the same.
-    facebench.Error where a number is not finite, or where one number is all there is of an
-    embedding, at unit length.
+    A UserWarning, once for each model, where mean and std of its pixels were neither stated nor
+    found in the network, or nobody named which of several outputs is taken. One, and
+    ``manifest["odd_rows"]``, where embeddings are of length 0 or all the same. facebench.Error
+    where a number is not finite, or where one number is all there is of an embedding, at unit
+    length.
 
     ``shard``: "3/16" is the
     third of sixteen parts of a source, for several machines; `merge_shards` joins them.
@@ -348,6 +362,7 @@ def extract(
     options = ExtractOptions() if options is None else of_kind(options, ExtractOptions, "options")
     of_kind(shard, str, "shard")
     model = load_embedder(model, options)
+    _foreign.warn_of_pixels(model)
     if not isinstance(model, Model):
         model = _foreign.batch_model(model, flip=options.flip)
     if isinstance(images, full.ImageSource):

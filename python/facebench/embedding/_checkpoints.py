@@ -11,6 +11,7 @@ from typing import Any
 from facebench.core import Error
 from facebench.core._arguments import brief
 from facebench.core._files import open_file
+from facebench.core._other_files import refuse_other
 from facebench.io import read_safetensors
 
 
@@ -23,9 +24,11 @@ def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]
 
     if not isinstance(loaded, dict):
         raise Error(f"{where}: holds a {type(loaded).__name__}, expected a state dict")
-    held = [str(name) for name, part in loaded.items() if holds_tensors(part)]
+    held = {str(name): part for name, part in loaded.items() if holds_tensors(part)}
     if key is None and not held and holds_tensors(loaded):
         return loaded, None
+    if key not in held and (key is not None or not held):
+        held |= _held_within(loaded, holds_tensors)
     if key is not None and key not in held:
         there = ", ".join(held) or "none"
         raise Error(f"{brief(where)}: holds no state dict {brief(key)!r}; those it holds: {there}")
@@ -36,7 +39,21 @@ def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]
     if not held:
         entries = ", ".join(f"'{k}' is a {type(v).__name__}" for k, v in list(loaded.items())[:9])
         raise Error(f"{where}: holds no state dict ({entries}). Save the network's state_dict()")
-    return loaded[key or held[0]], key or held[0]
+    name = key or next(iter(held))
+    return held[name], name
+
+
+def _held_within(loaded: dict, fits, before: str = "", depth: int = 4) -> dict[str, dict]:
+    """The state dicts within the entries of a checkpoint, called ``a.b``. Those of an optimizer are
+    numbered, not named."""
+    found: dict[str, dict] = {}
+    for name, part in loaded.items():
+        if isinstance(name, str) and isinstance(part, dict):
+            if before and fits(part):
+                found[f"{before}{name}"] = part
+            elif depth:
+                found |= _held_within(part, fits, f"{before}{name}.", depth - 1)
+    return found
 
 
 class _Nothing:
@@ -105,8 +122,10 @@ def read(path: Path, key: str | None) -> tuple[dict, str | None]:
     from facebench._torch import torch
 
     if path.suffix == ".safetensors":
+        refuse_other(path, "a safetensors file", but=("a safetensors file",))
         arrays, _ = read_safetensors(path)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}, None
+    refuse_other(path, "a checkpoint of PyTorch", but=("a checkpoint of PyTorch",))
     try:
         # Nothing but tensors, plain containers and _Nothing is built: no code of the file runs.
         with torch.serialization.safe_globals(_without_code(path)):

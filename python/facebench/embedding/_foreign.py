@@ -4,6 +4,7 @@ takes it.
 Part of `facebench.embedding`, which shows these names.
 """
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -13,13 +14,16 @@ import numpy as np
 
 from facebench._library import full
 from facebench.core import _entry_points
-from facebench.core._arguments import brief, type_text
+from facebench.core._arguments import brief, did_you_mean, type_text
 from facebench.core._named_code import (
     check_named_function,
     import_function,
     is_address,
     is_named_function,
 )
+from facebench.core._other_files import refuse_other
+from facebench.core._public_files import own_file
+from facebench.embedding import _public_models
 from facebench.embedding._network_embedder import (
     CallableEmbedder,
     _NetworkEmbedder,
@@ -44,8 +48,11 @@ class Embedder(Protocol):
 
 
 _WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".npz", ".dat")
+_FILES = "a model file that is read here (FILE.onnx, FILE.safetensors)"
+_CHECKPOINTS = ("a checkpoint of PyTorch", "an npz file of numpy")
 _READ = (
-    "FILE.safetensors, FILE.onnx, module:function, dlib, or a name that an installed package brings"
+    "FILE.safetensors, FILE.onnx, module:function, or a name (facebench list models, dlib, what an "
+    "installed package brings)"
 )
 
 
@@ -53,15 +60,19 @@ def load_embedder(source, extract=None, **options):
     """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
     callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
     "dlib": dlib's face network out of the package face_recognition_models (a `Model`;
-    facebench.Error where it is not installed), or a name that an installed package brings (the
-    entry points ``facebench.models``).
+    facebench.Error where it is not installed), or a name: one that an installed package brings (the
+    entry points ``facebench.models``), one of the table of public models (`list_models`), whose
+    file is looked for in the folder FACEBENCH_MODELS, in ~/.insightface/models and in the cache of
+    the Hugging Face Hub, or that of a file in FACEBENCH_MODELS without its ending. A UserWarning
+    where such a file is not the table's; facebench.Error where it is not there. Nothing is
+    downloaded.
 
     ``extract``: the `ExtractOptions` that it will be used with. Where the onnxruntime at hand does
     not compute on their device or in their precision, or they name an executor, an ONNX file
     becomes a `Model`, as by `convert`.
 
-    ``options``: mean, std, color, and output of an ONNX file, and the seconds and memory that
-    trying it may take, as for `OnnxEmbedder`. With them a
+    ``options``: mean, std, color, and output, providers and the seconds and memory that trying it
+    may take of an ONNX file, as for `OnnxEmbedder`. With them a
     callable gets numbers and not pixels (`CallableEmbedder`); a model file of ours says them itself
     (ValueError).
 
@@ -82,13 +93,18 @@ def load_embedder(source, extract=None, **options):
             f"{limits[0]}: bounds what an ONNX file may take, and {brief(source)} is none"
         )
     ours = isinstance(source, full.Model) or (named and text.endswith(".safetensors"))
-    if "output" in options and not ours:
-        raise ValueError(
-            "output: the outputs of an ONNX file have names; of other models the embedding is what "
-            "they return, or the first of several"
-        )
+    file_by_name = named and not ours and text != "dlib" and not is_named_function(text)
+    if "providers" in options and not file_by_name:
+        raise ValueError("providers: are of ONNX files, which onnxruntime runs; this model is not")
+    if torch and type(source).__name__ == "ExportedProgram":
+        source = source.module()
     if isinstance(source, full.Network) or (torch and isinstance(source, torch.nn.Module)):
         return TorchEmbedder(source, **options)
+    if "output" in options and not ours and not file_by_name:
+        raise ValueError(
+            "output: the outputs of an ONNX file have names, and those of a PyTorch module; of "
+            "other models the embedding is what they return"
+        )
     dlib = named and text == "dlib"
     if ours or dlib:
         if options:
@@ -98,7 +114,10 @@ def load_embedder(source, extract=None, **options):
             )
         if dlib:
             return full.dlib_model()
-        return source if isinstance(source, full.Model) else full.load_model(source)
+        if isinstance(source, full.Model):
+            return source
+        refuse_other(source, "a safetensors file", but=("a safetensors file",))
+        return full.load_model(source)
     if callable(source):
         return _callable_embedder(source, options)
     if not named:
@@ -107,17 +126,57 @@ def load_embedder(source, extract=None, **options):
             f"callable, not {type_text(source)}"
         )
     if Path(text).suffix in _WEIGHTS and not is_named_function(text):
+        if os.path.isfile(source):
+            refuse_other(source, _FILES, but=_CHECKPOINTS)
         raise ValueError(
             f"'{brief(source)}' holds weights, and no model says what they are of. Make one: "
             "facebench convert FILE --network NAME --out m.safetensors"
         )
     point = _entry_points.brought(_entry_points.MODELS).get(text)
+    if point is None and not is_named_function(text):
+        return _named_model(text, extract or full.ExtractOptions(), options)
     function = import_function(text if point is None else point.value, _READ)
     return load_embedder(function, extract, **options)
 
 
+def _named_model(name, extract, pixels):
+    """A public model of the table, or a file of the folder FACEBENCH_MODELS, by its name."""
+    row = _public_models.public_model(name)
+    if row is None:
+        if own := own_file(name, _public_models.ENDINGS):
+            return load_embedder(own, extract, **pixels)
+        if os.path.isfile(name):
+            refuse_other(name, _FILES)
+            raise ValueError(
+                f"'{brief(name)}' is a file whose name does not say what it is: call it FILE.onnx "
+                "or FILE.safetensors"
+            )
+        known = [entry["name"] for entry in _public_models.list_models()]
+        raise ValueError(
+            f"'{brief(name)}' is not a model: expected {_READ}{did_you_mean(name, known)}"
+        )
+    path, sha256, other = row.find()
+    if other:
+        warnings.warn(other, stacklevel=3)
+    said = _public_models.preparation(row) | pixels
+    if not _runs_here(extract, pixels):
+        return _onnx_model(path, extract, said)
+    embedder = _onnx_model(path, extract, {k: v for k, v in said.items() if k in PIXELS})
+    _public_models.prepare(embedder, row, sha256)
+    return embedder
+
+
+def _runs_here(extract, pixels) -> bool:
+    """Whether onnxruntime runs an ONNX file: its providers are named, or the one at hand computes
+    on the device and in the precision that is asked."""
+    if "providers" in pixels:
+        return True
+    has = _onnxruntime_has(_card(extract.device), extract.precision)
+    return extract.executor is None and has
+
+
 def _onnx_model(path, extract, pixels):
-    if extract.executor is None and _onnxruntime_has(_card(extract.device), extract.precision):
+    if _runs_here(extract, pixels):
         how = {"device": extract.device, "precision": extract.precision}
         return OnnxEmbedder(path, **how, **pixels)
     from facebench import embedding
@@ -148,12 +207,25 @@ def warn_of_assumptions(embedder, flip=None) -> None:
             f"{embedder._title} does not say what its pixels are; assumed: {assumed}. State it "
             f"with mean=, std= and color={output} (--set NAME=VALUE)."
         )
+    embedder._told_assumptions = True
     for text in said:
         warnings.warn(text, stacklevel=3)
 
 
 LIMITS = ("seconds", "memory")
-PIXELS = ("mean", "std", "color", "output", *LIMITS)
+PIXELS = ("mean", "std", "color", "output", "providers", *LIMITS)
+
+
+def warn_of_pixels(embedder) -> None:
+    """`warn_of_assumptions`, once, where mean and std are neither stated nor found in the network,
+    or nobody named which of several outputs is the embedding."""
+    if not isinstance(embedder, _NetworkEmbedder) or embedder._told_assumptions:
+        return
+    o = embedder._options
+    as_they_are = set(o.mean) == {0} and set(o.std) == {1}  # of a network that takes bytes
+    unknown = embedder._graph is None and not as_they_are and {"mean", "std"} & {*embedder._assumed}
+    if unknown or embedder._chosen:
+        warn_of_assumptions(embedder)
 
 
 def take_pixels(options):

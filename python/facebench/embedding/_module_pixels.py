@@ -4,6 +4,7 @@ torch's own operations are watched while images of one colour go through. TorchS
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from facebench._torch import torch
+from facebench.embedding._module_outputs import evaluating
 from facebench.embedding._pixel_probes import SIDE, GraphPixels, normalisation, probes
 from facebench.embedding._stated_pixels import inner_module
 
@@ -60,29 +61,26 @@ def pixels_of_module(module, channels: int) -> GraphPixels | None:
     while (inner := inner_module(module)) is not None:
         module = inner
     first = next(iter(module.parameters()), torch.zeros(()))
-    was_training = module.training
     seen = []
     try:
-        module.eval()
-        for image in probes(channels, SIDE, SIDE):
-            watch = _Watch()
-            x = torch.from_numpy(image).to(first.device, first.dtype)
-            with torch.no_grad(), watch:
-                try:
-                    out = module(x)
-                    watch.read += [out] if isinstance(out, torch.Tensor) else []
-                except Exception:
-                    if not watch.ended:
-                        raise
-            seen.append([watch.passed, watch.read, watch.norms])
+        with evaluating(module):
+            for image in probes(channels, SIDE, SIDE):
+                watch = _Watch()
+                x = torch.from_numpy(image).to(first.device, first.dtype)
+                with torch.no_grad(), watch:
+                    try:
+                        out = module(x)
+                        watch.read += [out] if isinstance(out, torch.Tensor) else []
+                    except Exception:
+                        if not watch.ended:
+                            raise
+                seen.append([watch.passed, watch.read, watch.norms])
         passed, read, norms = (
             [*map(_of_value, zip(*part, strict=True))] for part in zip(*seen, strict=True)
         )
         return normalisation(passed, read, norms, where="module")
     except Exception:  # whatever a module raises that is not for such an image
         return None
-    finally:
-        module.train(was_training)
 
 
 def _of_value(images):

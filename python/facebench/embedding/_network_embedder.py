@@ -29,6 +29,7 @@ class _NetworkEmbedder:
 
     _assumed: tuple[str, ...] = ()  # which of mean, std and color nobody stated
     _graph: GraphPixels | None = None  # how the network normalises its input itself
+    _told_assumptions = False  # whether a warning has said them
     _chosen = ""  # which of its outputs was taken, where nobody named one
 
     _run: Callable  # the network's rows of numbers (N, C, H, W)

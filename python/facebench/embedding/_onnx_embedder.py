@@ -12,8 +12,9 @@ from facebench._library import full
 from facebench.core import Error, cuda_devices, parse_device
 from facebench.core._arguments import brief, cut, of_kind
 from facebench.core._files import MOST, open_file
+from facebench.core._other_files import refuse_other
 from facebench.core._out_of_memory import is_out_of_memory
-from facebench.embedding import _onnx_file, _onnx_trial
+from facebench.embedding import _onnx_file, _onnx_import, _onnx_trial
 from facebench.embedding._graph_pixels import graph_pixels
 from facebench.embedding._network_embedder import _NetworkEmbedder, _rows
 from facebench.embedding._onnx_beginning import channels_last
@@ -41,7 +42,10 @@ class OnnxEmbedder(_NetworkEmbedder):
     """An ONNX network as an `Embedder`, run by onnxruntime (the ``onnx`` extra) on one thread, or
     on a card (``device``: cuda, cuda:N, auto) by onnxruntime-gpu.
 
-    ``precision``: float32, or on a card tf32. Its kernels there are deterministic.
+    ``precision``: float32, or on a card tf32. Its kernels there are deterministic. ``providers``:
+    execution providers of onnxruntime by name, in their order, in place of a device: "tensorrt",
+    "openvino", "cuda", "cpu" or their full names; the manifest names those that run. Their
+    arithmetic is their own: nothing is promised of its precision, nor that it repeats.
 
     ``mean`` and ``std`` are in pixel values 0..255, one number or one for each channel; ``color``
     is the order of the network's channels (rgb, bgr, gray); ``output`` names the output that is the
@@ -72,12 +76,14 @@ class OnnxEmbedder(_NetworkEmbedder):
         precision="float32",
         seconds=_onnx_trial.SECONDS,
         memory=_onnx_trial.MEMORY,
+        providers=None,
     ):
         try:
             import onnxruntime
         except ImportError:
             raise ImportError("ONNX models need onnxruntime: pip install onnxruntime") from None
         open_file(path, MOST).close()
+        refuse_other(path, "an ONNX file")
         outside = _onnx_file.hashes_beside(path)  # refuses weights that lie elsewhere
         check_bounds(path)
         if not 1 <= seconds <= 86_400 or not 1 << 20 <= memory <= 1 << 50:
@@ -88,6 +94,13 @@ class OnnxEmbedder(_NetworkEmbedder):
         # None: it prints names of the file as they are. What failed stands in its exception.
         options.log_severity_level = 4
         card = _card(device)
+        if providers is not None:
+            providers = _onnxruntime.named_providers(providers)
+            if card is not None or precision != "float32":
+                raise ValueError(
+                    "providers and a device or precision are both given: the providers say where "
+                    "and how it is computed"
+                )
         if not _onnxruntime_has(card, precision):
             raise ValueError(
                 f"device {device}, precision {precision}: onnxruntime {onnxruntime.__version__} "
@@ -99,11 +112,15 @@ class OnnxEmbedder(_NetworkEmbedder):
             facts = {"name": name, "provider": _onnxruntime.CUDA}
             where = {"device": f"cuda:{card}", "precision": precision}
             self._where = where | {"device_facts": facts}
-        self._is_tf32 = precision == "tf32"
+        self._is_tf32, self._by_providers = precision == "tf32", providers is not None
         try:
-            self._session = _onnxruntime.session(path, options, card, self._is_tf32)
+            self._session = (
+                _onnxruntime.session(path, options, card, self._is_tf32)
+                if providers is None
+                else _onnxruntime.session_by(path, options, providers)
+            )
         except Exception as e:
-            raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
+            raise Error(f"{path}: onnxruntime refuses it: {cut(e)}{_way_out(path)}") from None
         self._title = self._file = str(path)
         self._sha256 = sha256_file(path)
         self._outputs = {o.name: o.shape for o in self._session.get_outputs()}
@@ -139,6 +156,8 @@ class OnnxEmbedder(_NetworkEmbedder):
         } | self._pixels()
         if self._graph is not None:
             self.description["graph_pixels"] = str(self._graph)
+        if providers is not None:
+            self.description["providers"] = self._session.get_providers()
         if outside:
             self.description["external_data"] = outside
         if exported is not None:
@@ -146,7 +165,7 @@ class OnnxEmbedder(_NetworkEmbedder):
 
     @property
     def _row_tolerance(self) -> float:
-        is_coarse = self._is_tf32 or self._type is np.float16
+        is_coarse = self._is_tf32 or self._by_providers or self._type is np.float16
         return 1e-2 if is_coarse else super()._row_tolerance
 
     def _sizes(self, outputs) -> str:
@@ -203,7 +222,9 @@ class OnnxEmbedder(_NetworkEmbedder):
             except Exception as e:  # onnxruntime has no class that all of its errors share
                 if self._where and is_out_of_memory(e):
                     raise _torch_out_of_memory(str(e)) from None
-                raise Error(f"{self._file}: onnxruntime cannot run it: {cut(e)}") from None
+                raise Error(
+                    f"{self._file}: onnxruntime cannot run it: {cut(e)}{_way_out(self._file)}"
+                ) from None
             if not self._named and np.size(out) == len(part):
                 self._refuse_one_number()
             parts.append(_rows(out, len(part), f"{self._file}: its output '{brief(self._output)}'"))
@@ -211,6 +232,15 @@ class OnnxEmbedder(_NetworkEmbedder):
             problem = f"its output '{brief(self._output)}' has rows of unlike length"
             raise ValueError(f"{self._file}: {problem}")
         return np.concatenate(parts)
+
+
+def _way_out(path) -> str:
+    """For the end of a message: that convert reads the file, where it does."""
+    try:
+        _onnx_import.read(Path(path))
+    except (Error, ValueError):
+        return ""
+    return ". facebench convert reads it, and the model file that it writes is run"
 
 
 def _numbers(shape) -> int | None:

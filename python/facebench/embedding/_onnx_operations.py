@@ -152,7 +152,15 @@ class Operations(Arranging):
     def _Sub(self, a, b):
         if isinstance(a, np.ndarray):
             return self._affine(b, -1, self._channels(self._layer(b), a))
-        return self._affine(a, 1, -self._channels(self._layer(a), self._constant(b, "its second")))
+        if isinstance(b, np.ndarray):
+            return self._affine(a, 1, -self._channels(self._layer(a), b))
+        return self._Add(a, self._Neg(b))
+
+    def _Neg(self, x):
+        if isinstance(x, np.ndarray):
+            self._computed(x.size)
+            return -x
+        return self._affine(x, -1, 0)
 
     def _Mul(self, a, b):
         if isinstance(a, np.ndarray):
@@ -180,7 +188,10 @@ class Operations(Arranging):
     def _PRelu(self, x, slope):
         slope = self._constant(slope, "its slope")
         options = {"shared": slope.size == 1}
-        numbers = slope.reshape(-1) if slope.size == 1 else self._channels(self._layer(x), slope)
+        channels, *sides = self._layer(x).shape
+        if slope.shape == (channels,) and sides and sides[-1] != channels:
+            slope = slope.reshape(-1, 1, 1)  # as mxnet writes it; it fits no other side
+        numbers = slope.reshape(-1) if slope.size == 1 else self._channels(x, slope)
         return self._append("prelu", [self._layer(x)], x.shape, options, {"weight": numbers})
 
     def _LeakyRelu(self, x):
@@ -192,6 +203,28 @@ class Operations(Arranging):
 
     def _Sigmoid(self, x):
         return self._append("sigmoid", [self._layer(x)], x.shape)
+
+    def _Max(self, *values):
+        x = self._against_zero(values)
+        return super()._Max(*values) if x is None else self._Relu(x)
+
+    def _Min(self, *values):
+        """min(x, 0), which older exports of mxnet have in a PReLU, as -relu(-x)."""
+        x = self._against_zero(values)
+        if x is None:
+            self.refuse("it is not of a value and 0")
+        return self._Neg(self._Relu(self._Neg(x)))
+
+    def _against_zero(self, values):
+        """The value that is compared with 0, where it is; or None."""
+        layers = [v for v in values if type(v) is Layer]
+        constants = [v for v in values if isinstance(v, np.ndarray)]
+        zero = len(values) == 2 and len(layers) == len(constants) == 1 and not constants[0].any()
+        return layers[0] if zero and constants[0].size == 1 else None
+
+    def _Tanh(self, x):
+        """2 sigmoid(2 x) - 1."""
+        return self._affine(self._Sigmoid(self._affine(x, 2, 0)), 2, -1)
 
     def _HardSigmoid(self, x):
         """max(0, min(1, alpha x + beta)) as relu6 of six times that, divided by six."""

@@ -11,6 +11,7 @@ from facebench._library import full
 from facebench.core import Error
 from facebench.core._arguments import number_and_first, of_kind
 from facebench.core._progress import stage
+from facebench.detection._python_detectors import name_of as detector_name
 from facebench.embedding import _foreign, extract
 from facebench.io import EmbeddingSet, SampleStatus
 
@@ -21,7 +22,9 @@ class Steps:
     """Detector, selection and crop: what the caller says, else the model, else the library."""
 
     def __init__(self, model, detector=None, selection=None, crop=None, crop_size=None):
-        for name, value in {"detector": detector, "selection": selection, "crop": crop}.items():
+        if detector is not None:
+            detector = detector_name(detector)
+        for name, value in {"selection": selection, "crop": crop}.items():
             of_kind(value, (str, type(None)), name)
         of_kind(crop_size, (int, tuple, type(None)), "crop_size")
         options, (height, width) = _foreign.preparation_of(model)

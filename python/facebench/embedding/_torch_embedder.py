@@ -2,14 +2,14 @@
 
 import json
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from facebench._library import full
 from facebench.core import Error
-from facebench.core._arguments import brief, cut
+from facebench.core._arguments import brief, of_kind
+from facebench.embedding._module_outputs import evaluating, taken
 from facebench.embedding._network_embedder import _name, _NetworkEmbedder, _rows
 from facebench.embedding._stated_pixels import module_pixels
 from facebench.io import read_safetensors, sha256_file, write_safetensors
@@ -23,9 +23,12 @@ class TorchEmbedder(_NetworkEmbedder):
     ``mean``, ``std`` and ``color`` as for `OnnxEmbedder`; what is left out is what the module says
     (timm's ``pretrained_cfg``, a ``config`` with ``image_mean``), or 0, 1 where it begins by
     normalising pixels itself (0, 255 where by normalising 0..1), or 127.5, 127.5; and rgb; and
-    `facebench.run` says that it was assumed. Its output (N, ...) is flattened; of several
-    outputs the first is taken (ValueError where that has one number for each image). The module
-    stays on its device.
+    `facebench.run` says that it was assumed. Its output (N, ...) is flattened. ``output`` names the
+    one of a dict or named tuple that is the embedding, or numbers it in a tuple. Where it is left
+    out, of a tuple the first is taken, and of a dict the only one with several numbers for an image
+    (a UserWarning says which); ValueError where a dict has several, or the first of a tuple has one
+    number for each image. The module stays on its device. It may be TorchScript, frozen or not, or
+    ``torch.export.load(FILE).module()``.
 
     ``weights``: a file that `facebench.train` or `save` wrote. Its numbers go into the module, and
     what it says of pixels, crop and flip counts. facebench.Error where it does not fit.
@@ -34,12 +37,16 @@ class TorchEmbedder(_NetworkEmbedder):
     >>> from facebench import embedding
     >>> pool = torch.nn.AdaptiveAvgPool2d(2)
     >>> faces = np.zeros((3, 8, 8, 3), np.uint8)
-    >>> embedding.extract(embedding.TorchEmbedder(pool), faces).values.shape
+    >>> embedder = embedding.TorchEmbedder(pool, mean=127.5, std=127.5, color="rgb")
+    >>> embedding.extract(embedder, faces).values.shape
     (3, 12)
     """
 
-    def __init__(self, module, *, mean=None, std=None, color=None, weights=None):
+    def __init__(self, module, *, mean=None, std=None, color=None, weights=None, output=None):
+        of_kind(output, (str, int, type(None)), "output")
         self._module = module
+        self._output = None if output is None else str(output)
+        self._told = False  # which of several outputs is taken
         self._title = _name(module)
         self._options = full.ModelOptions(mean=[127.5], std=[127.5])
         self._training = None
@@ -59,6 +66,8 @@ class TorchEmbedder(_NetworkEmbedder):
                 o.mean, o.std = (self._graph.before[name] for name in ("mean", "std"))
         self._set_pixels(mean, std, color, known=known)
         self.description = {"torch": type(module).__qualname__} | self._pixels()
+        if self._output is not None:
+            self.description["output"] = self._output
         if self._graph is not None:
             self.description["module_pixels"] = str(self._graph)
         if said is not None:
@@ -143,34 +152,16 @@ class TorchEmbedder(_NetworkEmbedder):
 
     def _run(self, x: np.ndarray) -> np.ndarray:
         from facebench._torch import torch
-        from facebench.nn._own_module import first_output
 
         self._check_size(*x.shape[2:])
         module = self._module
         images = torch.from_numpy(x)
-        first = next(iter(module.parameters()), images)
-        was_training = module.training
-        module.eval()
-        try:
-            with torch.inference_mode():
-                out = module(images.to(first.device, first.dtype))
-        finally:
-            module.train(was_training)
-        if isinstance(out, Mapping):
-            raise ValueError(
-                f"{self._title}: its output is a dict of {cut(', '.join(map(str, out)))}; give a "
-                "function or a module around it, which returns the embedding alone"
-            )
-        others = out[1:] if isinstance(out, (tuple, list)) else ()
-        out = first_output(out)
-        if others and out.numel() == len(x):
-            sizes = ", ".join(f"{k} ({_numbers(o)})" for k, o in enumerate(others, 1))
-            raise ValueError(
-                f"{self._title}: its output 0 has one number for each image; others: {sizes}. Give "
-                "a function or a module around it, which returns the embedding alone"
-            )
-        if out.is_complex():
-            raise ValueError(f"{self._title}: its output is complex, expected real numbers")
+        parameters = module.parameters() if hasattr(module, "parameters") else ()
+        first = next(iter(parameters), images)
+        with evaluating(module), torch.inference_mode():
+            out = module(images.to(first.device, first.dtype))
+        out = taken(out, len(x), self._title, self._output, self._told)
+        self._told = True
         return _rows(out.float().cpu().numpy(), len(x), f"{self._title}: its output")
 
     def _check_size(self, height, width) -> None:
@@ -190,7 +181,3 @@ def _within(module, color):
     from facebench.embedding._module_pixels import pixels_of_module
 
     return pixels_of_module(module, 1 if color == "gray" else 3)
-
-
-def _numbers(output) -> int:
-    return output[0].numel() if hasattr(output, "numel") and output.ndim else 0

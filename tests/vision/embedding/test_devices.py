@@ -114,6 +114,7 @@ def test_a_card_that_is_not_there_is_refused_with_the_reason(device):
         by(model, crops(model), device=device)
 
 
+@pytest.mark.filterwarnings("ignore:.*does not say what its pixels are")
 def test_models_of_others_run_where_they_are():
     class Mean(torch.nn.Module):
         def forward(self, x):
@@ -129,6 +130,7 @@ def test_models_of_others_run_where_they_are():
         by(embedder, images, precision="float16")
 
 
+@pytest.mark.filterwarnings("ignore:.*does not say what its pixels are")
 def test_a_batch_without_memory_for_it_is_halved_once():
     class Mean(torch.nn.Module):
         room = 4

@@ -316,6 +316,7 @@ def test_a_callable_can_be_told_its_pixels():
         embedding.load_embedder(embedder, mean=1)
 
 
+@pytest.mark.filterwarnings("ignore:.*does not say what its pixels are")
 def test_pytorch_modules():
     torch.manual_seed(0)
     images, net = faces(5, 8), Net()
@@ -338,6 +339,7 @@ def test_pytorch_modules():
         embedding.load_embedder(embedding.make_model("small4"), mean=3)
 
 
+@pytest.mark.filterwarnings("ignore:.*does not say what its pixels are")
 def test_gray_foreign_models_see_the_librarys_gray():
     images = faces(3, 16)
     model = embedding.make_model("small4", height=16, width=16, channels=1, color="gray", std=[64])

@@ -85,6 +85,7 @@ def write(tmp_path):
     return written
 
 
+@pytest.mark.filterwarnings("ignore:.*does not say what its pixels are")
 @pytest.mark.parametrize("name", BEGINNINGS)
 def test_a_graph_that_normalises_pixels_gets_them_as_they_are(write, name):
     steps, (mean, std), whole = BEGINNINGS[name]

@@ -163,7 +163,7 @@ const Table<CropEntry>& crops() {
 }
 
 void require_landmarks(std::string_view detector, std::string_view crop) {
-  const LandmarkKind given_kind = detectors().at(detector).landmarks;
+  const LandmarkKind given_kind = detector_named(detector).landmarks;
   const CropEntry& entry = crops().at(crop);
   if (!entry.aligned || given_kind == entry.kind || given_kind == LandmarkKind::any) return;
   std::string fitting;

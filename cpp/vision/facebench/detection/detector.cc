@@ -23,6 +23,11 @@ T read_options(T options, const Json& given, std::string_view detector) {
   return options;
 }
 
+DetectorFinder& finder() {
+  static DetectorFinder found;
+  return found;
+}
+
 }  // namespace
 
 std::vector<Face> Detector::detect(const Image& image, std::string_view sample_id) const {
@@ -55,8 +60,16 @@ const Table<DetectorEntry>& detectors() {
   return table;
 }
 
+void set_detector_finder(DetectorFinder set) { finder() = std::move(set); }
+
+DetectorEntry detector_named(std::string_view name) {
+  const DetectorEntry* entry = detectors().find(name);
+  if (entry == nullptr && finder()) return finder()(name);
+  return detectors().at(name);
+}
+
 std::unique_ptr<Detector> make_detector(std::string_view name, const Json& options) {
-  return detectors().at(name).make(options.is_null() ? Json::object() : options);
+  return detector_named(name).make(options.is_null() ? Json::object() : options);
 }
 
 void Detector::check_sample_ids(std::span<const Image> images,

@@ -41,6 +41,9 @@ class Detector {
 
   // {"detector": NAME, "options": {...}, ...}: all that decides the result, for manifests.
   virtual Json description() const = 0;
+  // Whether description() decides the faces. A function of Python's does not: what it found is not
+  // kept for later runs.
+  virtual bool is_described() const { return true; }
 
  protected:
   // Throws std::invalid_argument unless there are no ids, or as many as images.
@@ -55,12 +58,20 @@ class Detector {
 struct DetectorEntry {
   std::string name;
   std::string doc;
-  const OptionsSchema* schema;
+  const OptionsSchema* schema;  // null: of a detector that is not in the table; options are texts
   std::function<std::unique_ptr<Detector>(const Json& options)> make;
   LandmarkKind landmarks = LandmarkKind::eyes_and_mouth;  // that its faces can have
 };
 // mtcnn, hog, dlib, dlib_cnn, given.
 const Table<DetectorEntry>& detectors();
+
+// Detectors that are not in the table, by name: what the Python package brings. It throws
+// std::invalid_argument for a name that it does not know.
+using DetectorFinder = std::function<DetectorEntry(std::string_view name)>;
+void set_detector_finder(DetectorFinder finder);
+
+// The entry of the table, else of the finder. Throws std::invalid_argument (did you mean).
+DetectorEntry detector_named(std::string_view name);
 
 // Throws std::invalid_argument for an unknown name or option (did you mean) or a value out of
 // range, Error where a file that it needs is missing or damaged.

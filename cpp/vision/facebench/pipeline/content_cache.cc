@@ -118,9 +118,10 @@ ContentCache::Entry ContentCache::take_or_make(std::string_view kind, const Json
 
 Json pack_key(const Dataset& dataset, const Preparation& preparation, const PackOptions& options,
               const Job& job) {
+  const Detector* detector = preparation.detector.get();
+  if (detector && !detector->is_described()) return nullptr;
   std::vector<std::int32_t> labels;
   for (const Sample& sample : dataset.samples) labels.push_back(sample.label);
-  const Detector* detector = preparation.detector.get();
   return {{"build", build()},
           {"dataset", dataset.name},
           {"people", dataset.label_names},

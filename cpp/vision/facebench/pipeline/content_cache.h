@@ -43,7 +43,8 @@ class ContentCache {
 };
 
 // All that decides the bytes of a pack: this build of the library, the data set's names, labels and
-// image files (which are read and hashed), detector, selection, crop, options.
+// image files (which are read and hashed), detector, selection, crop, options. Null where the
+// detector's description does not decide its faces: nothing is kept then.
 Json pack_key(const Dataset& dataset, const Preparation& preparation, const PackOptions& options,
               const Job& job);
 

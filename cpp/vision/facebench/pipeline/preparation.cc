@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kDefaultCrop = "arcface112";
 
-// "key=value" texts as an object typed by the detector's own schema.
-void add_detector_options(Json& object, const OptionsSchema& schema,
+// "key=value" texts as an object typed by the detector's own schema, where it has one.
+void add_detector_options(Json& object, const OptionsSchema* schema,
                           const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
@@ -23,7 +23,8 @@ void add_detector_options(Json& object, const OptionsSchema& schema,
     const std::string key = text.substr(0, equals);
     // The earlier source decides.
     if (object.contains(key)) continue;
-    object[key] = json_of_option(schema.at(key).parse(text.substr(equals + 1)));
+    std::string value = text.substr(equals + 1);
+    object[key] = schema ? json_of_option(schema->at(key).parse(value)) : Json(std::move(value));
   }
 }
 
@@ -107,12 +108,12 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
 
   const std::string detector = decide("detector", &PreparationOptions::detector).value_or("mtcnn");
   if (detector != "none") {
-    const DetectorEntry& entry = detectors().at(detector);
+    const DetectorEntry entry = detector_named(detector);
     Json options = Json::object();
     for (const PreparationSource& source : sources) {
       const bool other_detector = source.options.detector && source.options.detector != detector;
       if (!other_detector && source.options.detector_options)
-        add_detector_options(options, *entry.schema, *source.options.detector_options);
+        add_detector_options(options, entry.schema, *source.options.detector_options);
     }
     result.detector = entry.make(options);
   }

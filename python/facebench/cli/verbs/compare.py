@@ -23,10 +23,15 @@ def compare(
     ) = False,
     run: option("A run of this model: whether the score passes its thresholds.", Path) = None,
     setting: common.setting(f"{common.PIXELS_HELP} Or flip=sum.") = None,
+    output: common.Output = None,
+    providers: common.Providers = None,
+    device: common.Device = "cpu",
     **options,
 ):
     """How alike the faces of two photographs are."""
     common.parse_request(options)
+    common.add_outputs(options, output, providers)
     common.add_settings(options, setting)
+    options["device"] = common.check_device(device)
     options["exif_orientation"] = not no_exif_orientation
     return facebench.compare(first, second, model=model, run=run, **options)

@@ -1,6 +1,7 @@
 """``facebench convert``: foreign weights as a model file, or a model as ONNX."""
 
 from pathlib import Path
+from typing import Any
 
 from facebench.cli import common
 from facebench.cli.options import argument, option
@@ -14,12 +15,16 @@ _SHOWN = (
 
 @verb("facebench convert w.pt --network mobilefacenet --out m.safetensors")
 def convert(
-    weights: argument("A PyTorch state dict, safetensors or ONNX file, or dlib's .dat.", Path),
+    weights: argument(
+        "A PyTorch state dict, safetensors or ONNX file, dlib's .dat, or a model's name.",
+        Path,
+    ),
     out: option("What to write: .safetensors, or .onnx.", Path),
     network: option("See: facebench list networks. Not for our own files.") = None,
     setting: common.setting(
         "What the model expects, e.g. color=rgb, mean=127.5, std=128, crop=arcface112, flip=sum."
     ) = None,
+    output: common.Output = None,
     drop: option("Beginning of the names of tensors to leave out.", list[str]) = None,
     key: option("The entry of a checkpoint that holds the weights, where it has several.") = None,
 ):
@@ -32,7 +37,9 @@ def convert(
     """
     from facebench import embedding  # needs torch
 
-    settings = common.parse_assignments(setting)
+    settings: dict[str, Any] = {}
+    common.add_outputs(settings, output, None)
+    common.add_settings(settings, setting)
     model, compared = embedding._convert(weights, network, out, drop or (), key, settings)
     options = model.options.to_dict()
     text = "\n".join(f"  {name}: {_short(options[name])}" for name in _SHOWN)

@@ -19,6 +19,8 @@ def embed(
     model: argument(common.MODEL_HELP),
     pack: argument("A pack, a .rec, .bin or .tar of crops, or a folder of photographs.", Path),
     setting: common.setting(f"{common.PIXELS_HELP} Or of the extraction: flip=none.") = None,
+    output: common.Output = None,
+    providers: common.Providers = None,
     exif_orientation: common.ExifOrientation = False,
     shard: common.Shard = "",
     shards: common.Shards = 16,
@@ -31,6 +33,7 @@ def embed(
     from facebench.embedding import ExtractOptions, _foreign  # needs torch
 
     common.parse_request(options)
+    common.add_outputs(options, output, providers)
     common.add_settings(options, setting)
     common.say_cost(options["precision"], options["device"])
     how: dict[str, Any]

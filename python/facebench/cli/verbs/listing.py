@@ -35,10 +35,17 @@ def _networks() -> list[dict]:
 
 
 def _detectors() -> list[dict]:
-    return _named(facebench.detection.list_detectors()) + [
-        {"name": f"mtcnn, mode={name}", "doc": doc}
-        for name, doc in facebench.detection.mtcnn_modes().items()
-    ]
+    return (
+        _named(facebench.detection.list_detectors())
+        + [
+            {"name": f"mtcnn, mode={name}", "doc": doc}
+            for name, doc in facebench.detection.mtcnn_modes().items()
+        ]
+        + [
+            row | {"name": f"model={row['name']}"}
+            for row in facebench.detection.list_detector_files()
+        ]
+    )
 
 
 def _recipes() -> list[dict]:
@@ -116,6 +123,7 @@ KINDS = {
     "failures": lambda: facebench.protocols.failure_policies(),
     "metrics": lambda: facebench.protocols.protocol_metrics(),
     "networks": _networks,
+    "models": lambda: facebench.embedding.list_models(),
     "losses": lambda: facebench.losses.list_losses(),
     "recipes": _recipes,
     "detectors": _detectors,

@@ -16,6 +16,7 @@ def pack(
     shard: common.Shard = "",
     shards: common.Shards = 16,
     workers: common.Workers = "",
+    device: common.Device = "cpu",
     out: common.Out = None,
     threads: common.Threads = 0,
     **options,
@@ -30,6 +31,7 @@ def pack(
         shard=shard,
         workers=common.executor(workers),
         shards=shards,
+        device=common.check_device(device),
         threads=threads,
         **options,
     )

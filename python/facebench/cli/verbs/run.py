@@ -18,6 +18,8 @@ def run(
     model: option(common.MODEL_HELP),
     root: common.Root,
     setting: common.setting(common.PIXELS_HELP) = None,
+    output: common.Output = None,
+    providers: common.Providers = None,
     cache: option(
         "Where packs and embeddings are kept, and taken from when the same are needed again; "
         "default: runs/cache, and none with --discard.",
@@ -36,6 +38,7 @@ def run(
     from facebench.embedding import _foreign  # needs torch
 
     common.parse_request(options)
+    common.add_outputs(options, output, providers)
     common.add_settings(options, setting)
     common.say_cost(options["precision"], options["device"])
     if cache and no_cache:

@@ -14,6 +14,7 @@ from facebench._torch import full
 from facebench.core import Error
 from facebench.core._options import takes
 from facebench.core._progress import stage
+from facebench.detection._python_detectors import name_of as detector_name
 from facebench.lab import claims
 from facebench.lab.diagnosis import settings
 from facebench.lab.diagnosis.development import (
@@ -57,9 +58,9 @@ def diagnose(
     sizes that the network takes, colour orders, means and scales of pixels and mirrored images: one
     factor at a time from the best so far, then two at once, on few comparisons first. ``expect``:
     the accuracy that was expected (99.48 is percent); its probability is given under each setting.
-    ``options`` say how faces are found; ``exif_orientation``: photographs are turned as their Exif
-    tags ask, as for :func:`facebench.run`; ``cache``: where crops are kept, as for
-    :func:`facebench.run`.
+    ``options`` say how faces are found (``detector`` may be a callable, as for
+    :func:`facebench.run`); ``exif_orientation``: photographs are turned as their Exif tags ask, as
+    for :func:`facebench.run`; ``cache``: where crops are kept, as for :func:`facebench.run`.
 
     Or ``model`` is a run folder, and no protocol is given: what is suspicious in that run,
     :class:`Suspicions`.
@@ -85,6 +86,8 @@ def diagnose(
         return Suspicions({"run": str(model), "found": suspicions(Path(model))})
     begun = time.monotonic()
     asked = protocol_place(protocol)
+    if options.get("detector") is not None:
+        options["detector"] = detector_name(options["detector"])
     part = part_for_choosing(asked, limit)
     named = {"root": root, "images": images, "lists": lists}
     places = {k: os.fspath(v) for k, v in named.items() if v is not None}

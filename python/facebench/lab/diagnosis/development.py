@@ -121,6 +121,8 @@ class Network:
         self.title = str(model) if isinstance(model, (str, Path)) else _name(model)
         o = self._options = full.ModelOptions() if self.own_arithmetic else self._own_options()
         self.assumed = [] if self.own_arithmetic or self.is_ours else list(self._model._assumed)
+        if self.assumed:
+            self._model._told_assumptions = True  # they are tried, and stand in the report
         self.batch_dependence = ""  # what was found of it while it embedded
         self._prepared, self.size = _foreign.preparation_of(self._model)
         self.gray = o.color == "gray"

@@ -45,11 +45,12 @@ def measure_cost(model, settings: dict, threads: int = 0) -> dict:
 
 def _measure(model, settings, threads):
     from facebench import embedding
+    from facebench.embedding._foreign import PIXELS
     from facebench.lab.timing import ProcessMeter
 
     before = _memory("VmRSS")
     _forget_peak()
-    pixels = {k: v for k, v in settings.items() if k in ("mean", "std", "color")}
+    pixels = {k: v for k, v in settings.items() if k in PIXELS}
     fields = embedding.ExtractOptions().to_dict()
     how = {k: v for k, v in settings.items() if k in fields}
     try:

@@ -313,7 +313,16 @@ def _said_of(row):
     if not isinstance(model, (str, os.PathLike)):
         return python_name(model) | {"row": row["name"]}
     record = {"name": os.fspath(model)}
+    if (public := _public_model(record["name"])) is not None:
+        return record | {"sha256": public.find()[1]}
     return record | ({"sha256": sha256_file(model)} if Path(model).is_file() else {})
+
+
+def _public_model(name):
+    """The row of the table of public models; None for anything else."""
+    from facebench.embedding import _public_models  # needs torch
+
+    return _public_models.public_model(name)
 
 
 def python_name(model) -> dict:

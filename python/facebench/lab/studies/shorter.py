@@ -23,6 +23,7 @@ from facebench.protocols import EvaluationOptions, load_protocol
 MODEL_SETTINGS = (
     *("detector", "detector_options", "selection", "crop", "crop_size", "mean", "std", "color"),
     *("flip", "normalization", "micro_batch", "precision", "device", "executor"),
+    *("output", "providers"),
 )
 # What a set may say of its images; its detector takes the place of a model's.
 SET_SETTINGS = ("root", "images", "lists", "detector", "detector_options", "selection",
@@ -49,6 +50,7 @@ def suite(
     name="",
     out,
     cost=True,
+    device="cpu",
     **how,
 ) -> StudyResult:
     """Every model under every protocol: a study of rows that are models, columns that are sets.
@@ -59,7 +61,8 @@ def suite(
     commas between). ``add``: a run folder from elsewhere, called ``name``, that is to stand in the
     tables of ``out``, too;
     `facebench.Error` says why where it is not comparable. What was added stays when the suite is
-    run again. ``cost``: measure what each model costs. ``how``: jobs, executor, threads, command,
+    run again. ``cost``: measure what each model costs. ``device``: of models that do not say
+    another (cpu, cuda, cuda:N). ``how``: jobs, executor, threads, command,
     progress, say of `facebench.study`.
 
     >>> import pathlib, tempfile, facebench
@@ -83,8 +86,11 @@ def suite(
         described = _with_run(out, Path(add), name)
     else:
         described = suite_study(description, models, sets, cost)
+        if device != "cpu":
+            for row in described.tables[0].rows:
+                row["prepare"] = {"device": device} | row["prepare"]
         described.tables[0].rows += _added(out)
-    result = make_study(described, kinds, out=out, **how)
+    result = make_study(described, kinds, out=out, device=device, **how)
     content = vars(described) | {"tables": [vars(table) for table in described.tables]}
     # Of a model that is a Python object its name is kept.
     write_text(out / "suite.json", json.dumps(content, indent=1, default=_plain) + "\n")

@@ -26,6 +26,7 @@ def suite(
     ),
     jobs: Jobs = 1,
     workers: common.Workers = "",
+    device: common.Device = "cpu",
     no_cost: flag(
         "--no-cost", "Do not measure images a second, parameters, FLOPs, memory."
     ) = False,
@@ -36,6 +37,6 @@ def suite(
     cost = not no_cost
     return answer(
         facebench.suite(
-            description, **parts, out=out, cost=cost, **how(jobs, threads, workers=workers)
+            description, **parts, out=out, cost=cost, **how(jobs, threads, device, workers)
         )
     )

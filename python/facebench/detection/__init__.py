@@ -9,7 +9,7 @@
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from facebench import images
 from facebench._eval import Error
 from facebench._library import full
 from facebench.core._arguments import listed, of_kind, type_text
+from facebench.detection import _python_detectors
+from facebench.detection._public_detectors import PUBLIC_DETECTORS
 
 DetectedFile = full.DetectedFile
 DetectionSummary = full.DetectionSummary
@@ -31,22 +33,67 @@ face_csv_record = full.face_csv_record
 default_mtcnn_weights = full.default_mtcnn_weights
 face_formats = full.face_formats
 intersection_over_union = full.intersection_over_union
-list_detectors = full.detectors
 mtcnn_modes = full.mtcnn_modes
 selection_rules = full.selection_rules
 
 
-def make_detector(name: str = "mtcnn", **options) -> Detector:
+def list_detectors() -> dict[str, str]:
+    """The names of detectors, and a line about each: the library's own, those that are ONNX files,
+    and those that installed packages bring (entry points ``facebench.detectors``).
+
+    >>> from facebench import detection
+    >>> [name in detection.list_detectors() for name in ("mtcnn", "scrfd", "yunet")]
+    [True, True, True]
+    """
+    return full.detectors() | _python_detectors.docs()
+
+
+def list_detector_files() -> list[dict]:
+    """The public files of `scrfd`, `retinaface` and `yunet`: name, file, sha256, licence, origin,
+    published numbers with their source, and where each was found (``here``, None: nowhere).
+
+    >>> from facebench import detection
+    >>> detection.list_detector_files()[0]["file"]
+    'det_10g.onnx'
+    """
+    return [row.to_dict() for row in PUBLIC_DETECTORS]
+
+
+def make_detector(name: str | Callable = "mtcnn", **options) -> Detector:
     """A detector by name, with its options (`list_detectors()` lists the names).
 
     For `mtcnn`, `mode` is a preset over all options that are not given.
+
+    `scrfd`, `retinaface` and `yunet` are ONNX files, run by onnxruntime (the ``onnx`` extra) and
+    decoded as their authors do. Options: ``model``, a path or a name of `list_detector_files`,
+    which is looked for as models are (`facebench.embedding.load_embedder`); ``size``, the input's,
+    640 or "640x480" (width x height), 0 for the photograph's own; ``threshold`` of scores; ``nms``,
+    the share of two boxes from which on the worse goes; ``device``; of `yunet`
+    ``engine="opencv"``, the installed cv2's FaceDetectorYN, which runs any size. A name FILE.onnx
+    is the file's detector, whichever of the three it is.
+
+    A callable, or its name ``module:function``, is a detector, too: it gets an image uint8
+    (H, W, 3) RGB and gives (boxes, scores, points): (N, 4) x0 y0 x1 y1 in pixels, (N,), and
+    (N, 5, 2) or None. Its attribute ``landmarks`` may say which points they are (eyes_and_mouth, as
+    `Face` has them, or none). ValueError for anything else. Calls do not overlap.
+
+    >>> import numpy as np
+    >>> from facebench import detection
+    >>> def middle(image):
+    ...     height, width = image.shape[:2]
+    ...     return [[width / 4, height / 4, width * 3 / 4, height * 3 / 4]], [0.9], None
+    >>> detection.detect(np.zeros((40, 40, 3), np.uint8), detector=middle)
+    [Face(box=[10.00, 10.00, 30.00, 30.00], score=0.9000, landmarks=None)]
 
     >>> from facebench import detection
     >>> hog = detection.make_detector("hog", upsample=0)
     >>> detection.description(hog)["options"]["upsample"]
     0
     """
-    return full.make_detector(name, **options)
+    name = _python_detectors.name_of(name)
+    if name in full.detectors():
+        return full.make_detector(name, **options)
+    return full.python_detector(_python_detectors.find(name)[1](options))
 
 
 def description(detector: Detector) -> dict:
@@ -56,11 +103,13 @@ def description(detector: Detector) -> dict:
     return json.loads(detector.description())
 
 
-def _finder(detector: str | Detector, options: dict) -> Detector:
-    if isinstance(detector, str):
+def _finder(detector: str | Callable | Detector, options: dict) -> Detector:
+    if isinstance(detector, str) or callable(detector):
         return make_detector(detector, **options)
     if not isinstance(detector, Detector):
-        raise TypeError(f"detector must be its name or a Detector, not {type_text(detector)}")
+        raise TypeError(
+            f"detector must be its name, a Detector or a callable, not {type_text(detector)}"
+        )
     if options:
         raise TypeError("options go to make_detector() when a detector is passed")
     return detector
@@ -68,7 +117,7 @@ def _finder(detector: str | Detector, options: dict) -> Detector:
 
 def detect(
     image: np.ndarray | str | os.PathLike | Sequence,
-    detector: str | Detector = "mtcnn",
+    detector: str | Callable | Detector = "mtcnn",
     *,
     color: str = "rgb",
     exif_orientation: bool = False,
@@ -142,7 +191,7 @@ def _warn_of_tags(asked, turned):
 
 def detect_files(
     paths: str | os.PathLike | Sequence,
-    detector: str | Detector = "mtcnn",
+    detector: str | Callable | Detector = "mtcnn",
     *,
     draw: str | os.PathLike = "",
     exif_orientation: bool = False,
@@ -181,7 +230,7 @@ def detect_files(
 def detect_to_file(
     paths: str | os.PathLike | Sequence,
     out: str | os.PathLike,
-    detector: str | Detector = "mtcnn",
+    detector: str | Callable | Detector = "mtcnn",
     *,
     format: str = "",
     draw: str | os.PathLike = "",
@@ -280,6 +329,7 @@ __all__ = [
     "face_csv_record",
     "face_formats",
     "intersection_over_union",
+    "list_detector_files",
     "list_detectors",
     "list_image_files",
     "make_detector",
