@@ -50,11 +50,11 @@ _READ = (
 
 
 def load_embedder(source, extract=None, **options):
-    """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
-    callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
-    "dlib": dlib's face network out of the package face_recognition_models (a `Model`;
-    facebench.Error where it is not installed), or a name that an installed package brings (the
-    entry points ``facebench.models``).
+    """What ``source`` names: a `Model` (our .safetensors; of a network of timm a `TorchEmbedder`),
+    an `OnnxEmbedder` (.onnx), the Python callable ``module:function``, a PyTorch module (a
+    `TorchEmbedder`), a callable itself, or "dlib": dlib's face network out of the package
+    face_recognition_models (a `Model`; facebench.Error where it is not installed), or a name that
+    an installed package brings (the entry points ``facebench.models``).
 
     ``extract``: the `ExtractOptions` that it will be used with. Where the onnxruntime at hand does
     not compute on their device or in their precision, or they name an executor, an ONNX file
@@ -93,7 +93,9 @@ def load_embedder(source, extract=None, **options):
             )
         if dlib:
             return full.dlib_model()
-        return source if isinstance(source, full.Model) else full.load_model(source)
+        if isinstance(source, full.Model):
+            return source
+        return TorchEmbedder.made_by_name(source) or full.load_model(source)
     if callable(source):
         return _callable_embedder(source, options)
     if not named:
