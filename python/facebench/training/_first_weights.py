@@ -65,7 +65,7 @@ def _says_its_pixels(path) -> bool:
 
 def _of_tensors(path, key):
     if path.suffix != ".safetensors":
-        tensors, entry = _checkpoints.read(path, key)
+        tensors, entry = _checkpoints.read(path, key, "init_key= (--init-key)")
         return FirstWeights(path.name, {"entry": entry} if entry else {}, tensors)
     arrays, metadata = read_safetensors(path)
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}

@@ -332,6 +332,7 @@ WRONG = [
     ({}, {"data": pictures(seed=6)}, "another images"),
     ({}, {"data": (pictures()[0], [k % 2 for k in range(32)])}, "another (images|people)"),
     ({"dtype": "float64"}, {}, "another dtype"),
+    ({"split_classes": True}, {}, "another split_classes: false there and true here"),
 ]
 
 
@@ -355,6 +356,10 @@ def test_refusals(tmp_path, model):
     ]:
         with pytest.raises(error, match=said):
             train(tmp_path / "run", **wrong)
+    torch.save({"plain": tensors_of(model), "ema": tensors_of(model)}, tmp_path / "two.pt")
+    with pytest.raises(facebench.Error, match=r"plain, ema\. Name one: init_key= \(--init-key\)"):
+        train(tmp_path / "run", init=tmp_path / "two.pt")
+    assert train(tmp_path / "two", init=tmp_path / "two.pt", init_key="ema")["begun_with"]["taken"]
     other = training.load_recipe("small4.softmax", network="lenet5", batch=8)
     with pytest.raises(facebench.Error, match="It holds network 'small4': train that"):
         training.train(other, pictures(), tmp_path / "run", init=model)

@@ -18,9 +18,13 @@ struct Shared {
   const char* pointer;
   const char* name;
 };
-constexpr Shared kShared[] = {{"/data", "images"},           {"/excluded", "exclusions"},
-                              {"/classes", "people"},        {"/recipe/network", "network"},
-                              {"/recipe/loss/name", "loss"}, {"/recipe/training/dtype", "dtype"}};
+constexpr Shared kShared[] = {{"/data", "images"},
+                              {"/excluded", "exclusions"},
+                              {"/classes", "people"},
+                              {"/recipe/network", "network"},
+                              {"/recipe/loss/name", "loss"},
+                              {"/recipe/training/dtype", "dtype"},
+                              {"/recipe/training/split_classes", "split_classes"}};
 
 Json value_at(const Json& json, const char* pointer) {
   const Json::json_pointer place(pointer);
