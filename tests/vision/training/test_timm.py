@@ -171,6 +171,13 @@ def test_it_is_fine_tuned(tmp_path, timm):
     assert result["begun_with"]["network"] == "timm:test_resnet"
 
 
+def test_the_size_is_what_timm_says(tmp_path, timm):
+    """224 x 224 where nobody says another; crops of another size are told what to do."""
+    plain = training.load_recipe("small4.softmax", network="timm:resnet18", batch=4)
+    with pytest.raises(ValueError, match=r"takes images of 224x224.*Crop to 224x224 \(--crop-size"):
+        training.train(plain, pictures(), tmp_path / "run")
+
+
 def test_names_that_timm_does_not_have(tmp_path, timm):
     with pytest.raises(ValueError, match="has no model 'resnet19'; did you mean"):
         training.train(recipe("resnet19"), pictures(), tmp_path / "run")
