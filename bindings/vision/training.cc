@@ -11,6 +11,7 @@
 #include "facebench/io/sha256.h"
 #include "facebench/nn/memory_reuse.h"
 #include "facebench/nn/torch_device.h"
+#include "facebench/training/batch_scaling.h"
 #include "facebench/training/process_group.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/sampler.h"
@@ -71,11 +72,37 @@ py::dict report_dict(const StepReport& report) {
 
 py::dict result_dict(const TrainResult& result) {
   using T = TrainResult;
-  return dict_of(result, "model", &T::model, "iterations", &T::iterations, "epochs", &T::epochs,
-                 "classes", &T::classes, "images", &T::images, "excluded", &T::excluded, "loss",
-                 &T::loss, "accuracy", &T::accuracy, "best_score", &T::best_score, "best_epoch",
-                 &T::best_epoch, "stopped_early", &T::stopped_early, "images_per_second",
-                 &T::images_per_second, "notes", &T::notes);
+  py::dict d = dict_of(
+      result, "model", &T::model, "iterations", &T::iterations, "epochs", &T::epochs, "classes",
+      &T::classes, "images", &T::images, "excluded", &T::excluded, "loss", &T::loss, "accuracy",
+      &T::accuracy, "best_score", &T::best_score, "best_epoch", &T::best_epoch, "stopped_early",
+      &T::stopped_early, "images_per_second", &T::images_per_second, "notes", &T::notes);
+  if (!result.begun_with.is_null()) d["begun_with"] = json_to_python(result.begun_with);
+  return d;
+}
+
+// (where, tensors by name, what records say of the source), as Python reads them from a file.
+FirstWeights first_weights(const py::tuple& read) {
+  FirstWeights first;
+  first.where = read[0].cast<std::string>();
+  for (const auto& [name, tensor] : read[1].cast<py::dict>())
+    first.tensors.push_back({name.cast<std::string>(), tensor.cast<at::Tensor>()});
+  first.source = json_from_python(read[2]);
+  return first;
+}
+
+// What the manifest says of a model that is trained on.
+Json description_of(const Model& model) {
+  Sha256 hash;
+  for (const NamedTensor& t : model.weights.tensors()) {
+    const at::Tensor numbers = t.tensor.detach().cpu().contiguous();
+    hash.update(std::as_bytes(std::span(static_cast<const char*>(numbers.const_data_ptr()),
+                                        static_cast<std::size_t>(numbers.nbytes()))));
+  }
+  Json json = {{"name", model.network}, {"weights_sha256", hash.hex()}};
+  if (!model.sha256.empty()) json["file_sha256"] = model.sha256;
+  if (!model.options.origin.empty()) json["origin"] = model.options.origin;
+  return json;
 }
 
 py::dict variation_dict(const Variation& v) {
@@ -101,7 +128,7 @@ py::dict memory_dict(const HeadMemory& memory) {
 
 // What Python gives to a training in addition to recipe, data and options.
 struct TrainingContext {
-  py::object network, loss, progress, on_start, on_epoch, on_step, on_checkpoint, on_note;
+  py::object network, loss, first, progress, on_start, on_epoch, on_step, on_checkpoint, on_note;
   const Validation* validation = nullptr;
   py::object process_group;
 };
@@ -112,7 +139,13 @@ TrainResult run_training(const Recipe& recipe, const TrainingSet& set,
   TrainCallbacks callbacks;
   callbacks.validation = context.validation;
   PythonError raised;
-  if (!context.network.is_none()) callbacks.network = own_network(context.network, raised);
+  if (py::isinstance<Model>(context.network)) {
+    const auto& model = context.network.cast<const Model&>();
+    callbacks.network = OwnNetwork{description_of(model), network_of_model(model)};
+  } else if (!context.network.is_none()) {
+    callbacks.network = own_network(context.network, raised);
+  }
+  if (!context.first.is_none()) callbacks.first = first_weights(context.first);
   if (!context.loss.is_none()) callbacks.loss = own_loss(context.loss, raised);
   const auto call = [&](const py::object& function, const auto&... arguments) {
     return in_python(raised, [&] { return py::object(function(arguments...)); });
@@ -176,6 +209,12 @@ void bind_recipe(py::module_& m) {
       .def("set", &set_recipe, py::arg("key"), py::arg("value"),
            "Change one value, as --set does: set('optimizer.lr', '0.05'), or set('lr', '0.05') "
            "where only one table has the key. ValueError for an unknown key (did you mean).")
+      .def("scale_batch", &scale_batch, py::arg("batch"),
+           "Change the batch, and the rate with it by the linear rule of Goyal et al., with a "
+           "warm-up where it grows. Returns what it did, in one sentence. ValueError for Adam.")
+      .def_property_readonly(
+          "given", [](const Recipe& r) { return std::vector(r.given.begin(), r.given.end()); },
+          "The keys that the caller said: of a file of theirs, and those of set().")
       .def("keys", &recipe_keys, "All keys that set() knows, as 'table.option'.")
       .def("copy", [](const Recipe& r) { return Recipe(r); })
       .def(
@@ -195,9 +234,13 @@ void bind_training_inputs(py::module_& m) {
       "training_inputs",
       [](const Recipe& recipe, const Array& images, std::int64_t epoch) {
         const ImageArray source = array_images(images);
-        const NetworkOptions network = resolve_network_options(
-            recipe.network,
-            network_for_images(recipe.input, recipe.network_options, source.shape()));
+        NetworkOptions network =
+            network_for_images(recipe.input, recipe.network_options, source.shape());
+        if (!is_made_in_python(recipe.network))
+          network = resolve_network_options(recipe.network, network);
+        if (!network.height || !network.width)
+          throw std::invalid_argument("state network.height and network.width of " +
+                                      recipe.network);
         const ImageShape size{*network.height, *network.width};
         const InputView input(recipe.input.view, recipe.input.view_fraction,
                               recipe.input.interpolation, source.shape(), size);
@@ -379,40 +422,41 @@ void bind_training_runs(py::module_& m) {
       [](const Recipe& recipe, const std::filesystem::path& pack,
          const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
          const TrainOptions& options, const py::object& network, const py::object& loss,
-         const py::object& progress, const py::object& on_start, const py::object& on_epoch,
-         const py::object& on_step, const py::object& on_checkpoint, const py::object& on_note,
-         const Validation* validation, const py::object& group, const std::string& label,
-         const std::string& split) {
+         const py::object& first, const py::object& progress, const py::object& on_start,
+         const py::object& on_epoch, const py::object& on_step, const py::object& on_checkpoint,
+         const py::object& on_note, const Validation* validation, const py::object& group,
+         const std::string& label, const std::string& split) {
         const OpenedTrainingSet opened = open_training_set(
             pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
             named_image_shape(recipe.input, recipe.network_options), {label, split});
         return result_dict(run_training(recipe, opened.set, out, options,
-                                        {network, loss, progress, on_start, on_epoch, on_step,
-                                         on_checkpoint, on_note, validation, group}));
+                                        {network, loss, first, progress, on_start, on_epoch,
+                                         on_step, on_checkpoint, on_note, validation, group}));
       },
       py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
-      py::arg("network"), py::arg("loss"), py::arg("progress"), py::arg("on_start"),
-      py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"), py::arg("on_note"),
-      py::arg("validation"), py::arg("process_group"), py::arg("label") = "",
+      py::arg("network"), py::arg("loss"), py::arg("first"), py::arg("progress"),
+      py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"),
+      py::arg("on_note"), py::arg("validation"), py::arg("process_group"), py::arg("label") = "",
       py::arg("split") = "");
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,
          const py::dict& preparation, const std::filesystem::path& out, const TrainOptions& options,
-         const py::object& network, const py::object& loss, const py::object& progress,
-         const py::object& on_start, const py::object& on_epoch, const py::object& on_step,
-         const py::object& on_checkpoint, const py::object& on_note, const Validation* validation,
-         const py::object& group) {
+         const py::object& network, const py::object& loss, const py::object& first,
+         const py::object& progress, const py::object& on_start, const py::object& on_epoch,
+         const py::object& on_step, const py::object& on_checkpoint, const py::object& on_note,
+         const Validation* validation, const py::object& group) {
         const ImageArray source = array_images(images);
         const TrainingSet set{&source, labels, array_hash(images), json_from_python(preparation)};
         return result_dict(run_training(recipe, set, out, options,
-                                        {network, loss, progress, on_start, on_epoch, on_step,
-                                         on_checkpoint, on_note, validation, group}));
+                                        {network, loss, first, progress, on_start, on_epoch,
+                                         on_step, on_checkpoint, on_note, validation, group}));
       },
       py::arg("recipe"), py::arg("images"), py::arg("labels"), py::arg("preparation"),
-      py::arg("out"), py::arg("options"), py::arg("network"), py::arg("loss"), py::arg("progress"),
-      py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"),
-      py::arg("on_note"), py::arg("validation"), py::arg("process_group"));
+      py::arg("out"), py::arg("options"), py::arg("network"), py::arg("loss"), py::arg("first"),
+      py::arg("progress"), py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"),
+      py::arg("on_checkpoint"), py::arg("on_note"), py::arg("validation"),
+      py::arg("process_group"));
 }
 
 }  // namespace

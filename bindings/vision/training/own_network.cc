@@ -93,6 +93,18 @@ class PythonNetwork : public TrainedNetwork {
 
   const std::vector<Output>& outputs() const override { return outputs_; }
 
+  void freeze(const FreezePatterns& patterns) override {
+    const py::gil_scoped_acquire gil;
+    in_python(raised_, [&] {
+      const auto names = network_.attr("names")().cast<std::vector<std::string>>();
+      patterns.check(names);
+      py::set covered;
+      for (const std::string& name : names)
+        if (patterns.covers(name)) covered.add(name);
+      network_.attr("freeze")(covered);
+    });
+  }
+
   void to(at::Device device, at::ScalarType dtype, bool channels_last) override {
     device_ = device;
     const py::gil_scoped_acquire gil;

@@ -242,6 +242,8 @@ def _convert(weights, network, out, drop, key, options) -> tuple[Model, str]:
     elif network is None:
         if path.suffix != ".safetensors":
             raise ValueError(f"{path}: not a model file of ours, so the network must be named")
+        if (made := TorchEmbedder.made_by_name(path)) is not None:
+            return _write_made(made, path, out, options), said
         model = load_model(path)
         _set_model_options(model.options, options)
     else:
@@ -262,6 +264,15 @@ def _convert(weights, network, out, drop, key, options) -> tuple[Model, str]:
         else:
             model.save(out)
     return model, said
+
+
+def _write_made(made, path, out, options):
+    """A model file of a network of timm, which becomes ONNX."""
+    if out is None or Path(out).suffix != ".onnx":
+        raise ValueError(f"{brief(path)}: holds a network of timm, which is written as .onnx alone")
+    _set_model_options(made._options, options)
+    export_onnx(made, out)
+    return made
 
 
 def export_onnx(model, path, *, fold: bool = True) -> None:

@@ -15,7 +15,7 @@ from facebench.core._other_files import refuse_other
 from facebench.io import read_safetensors
 
 
-def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]:
+def _state_dict(loaded, key: str | None, where: Path, option: str) -> tuple[dict, str | None]:
     """The state dict that a checkpoint is, or the one that it holds and under which name."""
     from facebench._torch import torch
 
@@ -33,9 +33,7 @@ def _state_dict(loaded, key: str | None, where: Path) -> tuple[dict, str | None]
         there = ", ".join(held) or "none"
         raise Error(f"{brief(where)}: holds no state dict {brief(key)!r}; those it holds: {there}")
     if key is None and len(held) > 1:
-        raise Error(
-            f"{where}: holds several state dicts: {', '.join(held)}. Name one: key= (--key)"
-        )
+        raise Error(f"{where}: holds several state dicts: {', '.join(held)}. Name one: {option}")
     if not held:
         entries = ", ".join(f"'{k}' is a {type(v).__name__}" for k, v in list(loaded.items())[:9])
         raise Error(f"{where}: holds no state dict ({entries}). Save the network's state_dict()")
@@ -117,8 +115,9 @@ def _why_not_read(error: Exception) -> str:
     return brief(said.splitlines()[0].split(". ")[0].rstrip("."))
 
 
-def read(path: Path, key: str | None) -> tuple[dict, str | None]:
-    """The tensors of a file by name, and the entry of the file that they are."""
+def read(path: Path, key: str | None, option="key= (--key)") -> tuple[dict, str | None]:
+    """The tensors of a file by name, and the entry of the file that they are. ``option``: what
+    names the entry, in messages."""
     from facebench._torch import torch
 
     if path.suffix == ".safetensors":
@@ -136,7 +135,7 @@ def read(path: Path, key: str | None) -> tuple[dict, str | None]:
             f"({_why_not_read(e)}). Save "
             "its state_dict() with torch.save, or as safetensors"
         ) from None
-    tensors, entry = _state_dict(loaded, key, path)
+    tensors, entry = _state_dict(loaded, key, path, option)
     for name, value in tensors.items():
         if not isinstance(name, str):
             raise Error(

@@ -57,7 +57,7 @@ _READ = (
 
 
 def load_embedder(source, extract=None, **options):
-    """What ``source`` names: a `Model` (our .safetensors), an `OnnxEmbedder` (.onnx), the Python
+    """What ``source`` names: a `Model` (our .safetensors; of a network of timm a `TorchEmbedder`), an `OnnxEmbedder` (.onnx), the Python
     callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
     "dlib": dlib's face network out of the package face_recognition_models (a `Model`;
     facebench.Error where it is not installed), or a name: one that an installed package brings (the
@@ -117,7 +117,7 @@ def load_embedder(source, extract=None, **options):
         if isinstance(source, full.Model):
             return source
         refuse_other(source, "a safetensors file", but=("a safetensors file",))
-        return full.load_model(source)
+        return TorchEmbedder.made_by_name(source) or full.load_model(source)
     if callable(source):
         return _callable_embedder(source, options)
     if not named:

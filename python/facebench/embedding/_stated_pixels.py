@@ -67,11 +67,15 @@ def _found(mean, std, scale, color, sides, fixed, where) -> ModulePixels | None:
 def _timm(module):
     for name in ("pretrained_cfg", "default_cfg"):
         said = getattr(module, name, None)
-        if said is not None and (mean := _field(said, "mean")) is not None:
-            fixed = bool(_field(said, "fixed_input_size"))
-            sides = _field(said, "input_size")
-            return _found(mean, _field(said, "std"), 1, "rgb", sides, fixed, name)
+        if said is not None and _field(said, "mean") is not None:
+            return pixels_of_timm(said, name)
     return None
+
+
+def pixels_of_timm(said, where="pretrained_cfg") -> ModulePixels | None:
+    """What a configuration of timm says. None: nothing in such a form."""
+    fixed, sides = bool(_field(said, "fixed_input_size")), _field(said, "input_size")
+    return _found(_field(said, "mean"), _field(said, "std"), 1, "rgb", sides, fixed, where)
 
 
 def _transformers(module):

@@ -9,6 +9,8 @@ import numpy as np
 from facebench._library import full
 from facebench.core import Error
 from facebench.core._arguments import brief, of_kind
+from facebench.core._files import open_file
+from facebench.embedding import _timm
 from facebench.embedding._module_outputs import evaluating, taken
 from facebench.embedding._network_embedder import _name, _NetworkEmbedder, _rows
 from facebench.embedding._stated_pixels import module_pixels
@@ -49,7 +51,7 @@ class TorchEmbedder(_NetworkEmbedder):
         self._told = False  # which of several outputs is taken
         self._title = _name(module)
         self._options = full.ModelOptions(mean=[127.5], std=[127.5])
-        self._training = None
+        self._training = self._made = None
         said = module_pixels(module) if weights is None else None
         if weights is not None:
             self._load(Path(weights))
@@ -83,14 +85,31 @@ class TorchEmbedder(_NetworkEmbedder):
         return {"torch.float16": 1e-2, "torch.bfloat16": 3e-2}.get(str(first), 1e-3)
 
     @classmethod
-    def _trained(cls, module, options, size, training):
-        """The network of a training: all of its ``options`` are known, its input's ``size``, and
-        what its file says of the ``training``."""
+    def made_by_name(cls, path):
+        """The embedder of a file whose network has a name that timm makes it by; None: another."""
+        metadata = _metadata(path)
+        try:
+            name = json.loads(metadata["model"])["network"]
+        except (KeyError, TypeError, ValueError):
+            return None
+        ours = metadata.get("format") == _OWN_MODEL and isinstance(name, str)
+        if not ours or not name.startswith(_timm.PREFIX):
+            return None
+        options = full.parse_model_description(metadata["model"], str(path), "model")[0]
+        self = cls(_timm.make(name, options), weights=path)
+        self._title, self._made = name, (name, options)
+        self.description |= {"torch": name, "timm": _timm.version()}
+        return self
+
+    @classmethod
+    def _trained(cls, module, options, size, training, made=None):
+        """The network of a training: all of its ``options`` are known, its input's ``size``, what
+        its file says of the ``training``, and the name and options that it is ``made`` by."""
         self = cls(module, mean=options.mean, std=options.std, color=options.color)
         self._graph = None  # it was trained on what it was given
         self.description.pop("module_pixels", None)
         self._options, self._input, self._prepared = options, size, True
-        self._training = training
+        self._training, self._made = training, made
         return self
 
     def _load(self, path: Path):
@@ -117,8 +136,8 @@ class TorchEmbedder(_NetworkEmbedder):
     def _model_description(self) -> str:
         """What a file says of it, as `Model` does."""
         height, width = (side or None for side in self._input)
-        size = full.NetworkOptions(height=height, width=width)
-        description = {"network": self._title, "network_options": size.to_dict()}
+        name, size = self._made or (self._title, full.NetworkOptions(height=height, width=width))
+        description = {"network": name, "network_options": size.to_dict()}
         return json.dumps(description | {"options": self._options.to_dict()}, sort_keys=True)
 
     def save(self, path) -> None:
@@ -174,6 +193,17 @@ class TorchEmbedder(_NetworkEmbedder):
                 stacklevel=2,
             )
         self._said = None
+
+
+def _metadata(path) -> dict:
+    """The texts in the head of a safetensors file; none where it cannot be read: who reads it whole
+    says why."""
+    try:
+        with open_file(path) as file:
+            length = int.from_bytes(file.read(8), "little")
+            return json.loads(file.read(min(length, 1 << 26))).get("__metadata__") or {}
+    except (OSError, ValueError, AttributeError, Error):
+        return {}
 
 
 def _within(module, color):

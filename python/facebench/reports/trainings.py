@@ -223,6 +223,8 @@ def _facts(t):
         "recipe": content.get("recipe_id", "–"),
         "network": recipe.get("network", {}).get("name", "–"),
         "loss": recipe.get("loss", {}).get("name", "–"),
+        "began with": _beginning(content.get("begun_with")),
+        "frozen": ", ".join(recipe.get("training", {}).get("freeze", [])) or "–",
         "images": str(content.get("images", "–")),
         "people": str(content.get("classes", "–")),
         "mean loss, last line of the log": _number(t.last("loss")),
@@ -233,6 +235,16 @@ def _facts(t):
         "images a second": f"{pace:.0f}" if (pace := t.last("images_per_second")) else "–",
         "most memory, MB": f"{max(memory) / 1e6:.0f}" if memory else "–",
     }
+
+
+def _beginning(begun):
+    """The weights that it began with, where they were not a recipe's initial ones."""
+    if not begun:
+        return "–"
+    if "training_run" in begun and "iterations" in begun:
+        return f"a training of {begun['iterations']} steps, run {begun['training_run'][:12]}"
+    sha256 = begun.get("sha256") or begun.get("file_sha256") or begun.get("weights_sha256", "")
+    return f"{begun.get('file') or begun.get('name', '')}, SHA-256 {sha256[:12]}"
 
 
 def _fact_rows(trainings):
@@ -257,6 +269,7 @@ def trainings_sections(trainings, titles=None) -> list:
                 f"{100 * d['non_finite_gradients']:.3g} % of the gradients."
             )
             blocks.append(text(sentence))
+        blocks += [text(note) for note in t.content.get("notes", [])]
     drawn = [_plot(read, *curve) for curve in _CURVES]
     drawn = [*_validations(read), *filter(None, [*drawn[:5], _norms(read), *drawn[5:]])]
     sections = [Section("Training" if len(read) == 1 else "Trainings", blocks)]

@@ -24,8 +24,15 @@ from facebench.core._arguments import mapping, type_text, unmasked, whole_number
 from facebench.core._options import takes
 from facebench.io._toml import value_text
 from facebench.protocols._load import protocol_place
+from facebench.training import _first_weights
 from facebench.training._own_loss import OwnLoss
 from facebench.training._own_network import OwnNetwork
+from facebench.training._timm_network import (
+    TimmNetwork,
+    is_timm,
+    size_and_pixels,
+    write_onnx,
+)
 from facebench.training._training_pages import TrainingPages
 
 AugmentationOptions = full.AugmentationOptions
@@ -71,7 +78,7 @@ __all__ = [
 ]
 
 
-def load_recipe(name_or_path, **overrides) -> Recipe:
+def load_recipe(name_or_path, *, scaled_batch: int | None = None, **overrides) -> Recipe:
     """A recipe by name (see `recipe_names`) or from a ``.toml`` file, some values changed.
 
     ``overrides`` are keys of the recipe; a key that several tables have is written with its table
@@ -79,11 +86,18 @@ def load_recipe(name_or_path, **overrides) -> Recipe:
     ``network="..."``, ``loss="..."`` and ``optimizer="..."``. None unsets an option. ValueError for
     an unknown key or a bad value.
 
+    ``scaled_batch``: another batch, and the recipe's rate with it by the linear rule, with a
+    warm-up where it grows (`Recipe.scale_batch`). ``overrides`` come after it.
+
     >>> from facebench import training
     >>> training.load_recipe("small4.cosface", lr=0.05, loss__m=0.2).to_dict()["optimizer"]["lr"]
     0.05
     """
     result = full.load_recipe(os.fspath(name_or_path))
+    if scaled_batch is not None:
+        if {"batch", "training.batch", "training__batch"} & set(overrides):
+            raise ValueError("the batch is said twice: scaled by the rule, and as it is")
+        result.scale_batch(scaled_batch)
     # The loss first: its options are known only then.
     for key in sorted(overrides, key=lambda k: k not in ("network", "loss")):
         result.set(key.replace("__", "."), value_text(overrides[key]))
@@ -108,6 +122,9 @@ def training_inputs(recipe, images, *, epoch: int = 0) -> tuple[np.ndarray, list
     """
     if isinstance(recipe, (str, os.PathLike)):
         recipe = full.load_recipe(os.fspath(recipe))
+    if is_timm(recipe):
+        recipe = recipe.copy()
+        _first_weights.take_pixels(recipe, size_and_pixels(recipe), recipe.network)
     return full.training_inputs(recipe, _image_array(images), epoch)
 
 
@@ -287,6 +304,8 @@ def train(
     *,
     network=None,
     loss=None,
+    init=None,
+    init_key=None,
     validation=None,
     on_start=None,
     on_epoch=None,
@@ -322,11 +341,23 @@ def train(
     first values follow the recipe's seed), or a function. It gives the mean loss, or (loss, logits)
     so that accuracy can be measured. It trains in one process.
 
+    ``network`` may also be a `facebench.embedding.Model`: a copy of it is trained, and what comes
+    out is a model file as of a recipe's network.
+
+    ``init``: a file of weights that the network begins with (fine-tuning); the loss's begin anew. A
+    model file of ours, a checkpoint of a training, a state dict (``init_key``: the entry of a
+    checkpoint that holds several) or an ONNX file, whose network is then trained in place of the
+    recipe's. Tensors are taken by name; what was not taken is said (``notes``) and recorded
+    (``begun_with``). What the file says of its pixels is taken unless you said it, and a note says
+    so. facebench.Error where nothing fits. ``extend``: the folder of a finished training of the
+    same images, network and loss; it goes on from there, loss and momentum too, by the recipe's
+    schedule.
+
     Parameters and buffers of both are kept in checkpoints and resumed to the bit, and so is what
     they draw from torch's generators. docs/training.md says what own code costs.
 
-    ``options`` are the fields of `TrainOptions`: resume, threads, data_threads, checkpoint_every,
-    keep, log_every, device, deterministic.
+    ``options`` are the fields of `TrainOptions`: resume, extend, threads, data_threads,
+    checkpoint_every, keep, log_every, device, deterministic.
 
     ``validation`` (see `validation`) judges the model before the first step and at the ends of
     epochs; ``on_epoch(report, model)`` is called after each epoch, and a number it returns is a
@@ -346,7 +377,9 @@ def train(
     the processes of one machine then share its processors.
 
     Returns a dict: model (path), iterations, epochs, classes, images, excluded (images), loss,
-    accuracy, best_score, best_epoch, stopped_early, images_per_second, notes.
+    accuracy, best_score, best_epoch, stopped_early, images_per_second, notes; begun_with
+    where it did not begin with the recipe's initial weights; onnx, of a network of timm: where it
+    was written as ONNX, or why not.
 
     ``notes``: what is odd, a sentence each; each is also a UserWarning, before the first step,
     where the first steps leave the weights as they are, or, where nothing was learned, at the end.
@@ -356,16 +389,20 @@ def train(
     if isinstance(recipe, (str, os.PathLike)):
         recipe = full.load_recipe(os.fspath(recipe))
     how = TrainOptions(**options)
-    own_network = None if network is None else OwnNetwork(network)
+    recipe, own_network, first, said = _network_of(recipe, network, init, init_key)
+    if how.extend:
+        said += _first_weights.take_pixels_of_training(recipe, how.extend)
+    for note in said:
+        warnings.warn(note, stacklevel=3)
     own_loss = None if loss is None else OwnLoss(loss)
     pages = TrainingPages(out)
     told = (progress, on_start, on_epoch, on_step, pages.update, _warn)
-    rest = (out, how, own_network, own_loss, *told, validation, process_group)
+    rest = (out, how, own_network, own_loss, first, *told, validation, process_group)
     if process_group is not None and how.threads == 0 and not how.resume:
         local = int(os.environ.get("LOCAL_WORLD_SIZE", process_group.size()))
         how.threads = max(1, len(os.sched_getaffinity(0)) // local)
     # Own code draws from torch's generators, which the trainer sets. The caller's stay as they are.
-    foreign = network is not None or loss is not None
+    foreign = isinstance(own_network, OwnNetwork) or loss is not None
     devices = _cuda_devices(how.device)
     try:
         with torch.random.fork_rng(enabled=foreign, devices=devices):
@@ -376,7 +413,38 @@ def train(
         raise
     if process_group is None or process_group.rank() == 0:
         pages.update(last=True)
+        if isinstance(own_network, TimmNetwork):
+            result["onnx"] = write_onnx(result["model"])
+    result["notes"] = [*said, *result["notes"]]
     return result
+
+
+def _network_of(recipe, network, init, key):
+    """The recipe with what is known of its pixels, the network in place of its own, and the weights
+    that it begins with, as the trainer takes them; and what is to be said of it."""
+    if init is None and key is not None:
+        raise ValueError("init_key: names an entry of the file init, which is missing")
+    if init is not None and isinstance(network, full.Model):
+        raise ValueError("init: the network is a model, which has its weights")
+    recipe, own, state, said = recipe.copy(), network, None, []
+    if network is None and is_timm(recipe):
+        # What a name stands for is known of its configuration; no word is needed.
+        _first_weights.take_pixels(recipe, size_and_pixels(recipe), recipe.network)
+        own = TimmNetwork(recipe)
+    elif isinstance(network, full.Model):
+        said += _first_weights.take_pixels(recipe, network.options, "the model")
+    elif network is not None:
+        own = OwnNetwork(network)
+    if init is not None:
+        first = _first_weights.read(init, recipe, key)
+        if first.model is not None and own is not None:
+            raise ValueError(f"init: {first.where} is a network of its own; leave network out")
+        if first.options is not None:
+            said += _first_weights.take_pixels(recipe, first.options, first.where)
+        elif unsaid := _first_weights.pixels_unsaid(recipe, first.where):
+            said.append(unsaid)
+        own, state = own if first.model is None else first.model, first.state()
+    return recipe, own, state, said
 
 
 def _warn(note):

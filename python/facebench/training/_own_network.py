@@ -40,6 +40,8 @@ class OwnNetwork:
         self._network = network
         self._replaced = {}
         self._checked = False
+        self._still: list[torch.nn.Module] = []  # parts that compute as in evaluation
+        self._frozen = False
         self.options = self.training = None  # what model files say; set before the first of them
 
     def description(self):
@@ -80,6 +82,23 @@ class OwnNetwork:
             )
         return output.flatten(1)
 
+    def names(self):
+        """Of its tensors, and of the modules in it."""
+        tensors = [*self._module.named_parameters(), *self._module.named_buffers()]
+        return [name for name, _ in [*tensors, *self._module.named_modules()] if name]
+
+    def freeze(self, covered):
+        """What these names are stays as it is; batch norm whose statistics they cover, and modules
+        that they cover, compute as in evaluation."""
+        self._frozen = True
+        for name, parameter in self._module.named_parameters():
+            if name in covered:
+                parameter.requires_grad_(False)
+        for name, part in self._module.named_modules():
+            buffers = [f"{name}.{n}" for n, _ in part.named_buffers(recurse=False)]
+            if name in covered or (buffers and all(n in covered for n in buffers)):
+                self._still.append(part)
+
     def to(self, device, float64, channels_last):
         self._module.to(device, torch.float64 if float64 else torch.float32)
         if channels_last:
@@ -93,7 +112,7 @@ class OwnNetwork:
             for owner, _, last in [name.rpartition(".")]
             if tensor.requires_grad
         ]
-        if not result:
+        if not result and not self._frozen:
             raise ValueError("network: none of its parameters requires a gradient")
         return result
 
@@ -105,8 +124,10 @@ class OwnNetwork:
 
     def __call__(self, images):
         self._module.train()
+        for part in self._still:
+            part.eval()
         output = self._embeddings(self._module(images), len(images))
-        if not output.requires_grad:
+        if not output.requires_grad and not self._frozen:
             raise ValueError(
                 "network: its output has no gradient; no_grad() or detach() must not stand between "
                 "its parameters and it"
@@ -127,7 +148,12 @@ class OwnNetwork:
             for name, value in instead.items():
                 self._replaced[name] = parameters[name].clone()
                 parameters[name].copy_(value)
-        return TorchEmbedder._trained(self._module, self.options, self._shape[1:], self.training)
+        size = self._shape[1:]
+        return TorchEmbedder._trained(self._module, self.options, size, self.training, self.made())
+
+    def made(self):
+        """The name and options that a network is made by, for its model file; None: by own code."""
+        return None
 
     def restore(self):
         parameters = dict(self._module.named_parameters())

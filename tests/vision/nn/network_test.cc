@@ -207,6 +207,7 @@ TEST(Initializers, HaveTheMomentsTheyPromise) {
       {"cifar10_tensorflow", 0.05 * 0.87962566, 0.1},
       {"cifar10_caffe", 0.01, 0},
       {"gaussian_0.1", 0.1, 0},
+      {"arcface_torch", 0.1, 0},
       {"transformer", 1 / std::sqrt(3 * 288.0), 1 / std::sqrt(288.0)},
   };
   ASSERT_EQ(std::size(cases), initializers().entries().size());

@@ -326,7 +326,7 @@ def test_ir_is_the_module_of_its_users(name):
 
 # Deeper or wider brothers of others in the table.
 LARGE = {"vgg16", "vgg16_bn", "iresnet34", "iresnet50", "iresnet100", "inception_v3_slim"}
-LARGE |= {"resnet50_v1", "resnet101", "ir50"}
+LARGE |= {"resnet50_v1", "resnet101", "ir50", "ir50_adaface"}
 LARGE |= {"sphereface36", "sphereface64", "vit_b"}
 
 

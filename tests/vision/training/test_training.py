@@ -44,9 +44,21 @@ SETTINGS = {
 }
 
 
+# Deng et al., table 2 (SphereFace's 1.35, ArcFace, CosFace, "CM1", "CM2"); and further below 1.
+COMBINED = [
+    *((1.35, 0.0, 0.0), (1.0, 0.5, 0.0), (1.0, 0.0, 0.35), (1.0, 0.3, 0.2), (0.9, 0.4, 0.15)),
+    *((0.5, 0.2, 0.1), (0.001, 0.3, 0.0), (1.0, 0.0, 0.0)),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "more"),
-    [*((name, {}) for name in sorted(DEFINITIONS)), ("triplet", {"negatives": "all"})],
+    [
+        *((name, {}) for name in sorted(DEFINITIONS)),
+        ("triplet", {"negatives": "all"}),
+        # The ArcFace paper's "CM2", and insightface's published settings of m1, m2, m3.
+        *(("combined", dict(zip(("m1", "m2", "m3"), m, strict=True))) for m in COMBINED),
+    ],
 )
 def test_loss_equals_definition(name, more):
     """Value, gradients and what is kept between steps, over 50 steps of gradient descent."""

@@ -320,7 +320,7 @@ def test_embeddings_that_are_all_the_same_are_said(tmp_path):
 
 # Networks whose weights alone take seconds.
 LARGE = ("vgg16", "alexnet", "resnet50", "inception", "iresnet50", "densenet", "googlenet",
-         "lightcnn", "sphereface20", "centerloss")  # fmt: skip
+         "lightcnn", "sphereface20", "centerloss", "ir50")  # fmt: skip
 # What is true of a set that is small for the recipe.
 OF_LENGTH = ("training.batch_norm_decay", "sphereface: lambda", "the warm-up takes",
              "the rate would fall", "the learning rate is 0 from step")  # fmt: skip

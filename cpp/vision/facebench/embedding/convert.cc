@@ -32,11 +32,9 @@ bool left_out(std::string_view name, std::span<const std::string> drop) {
 
 // The modules that people wrap a network in to train it, as the beginning of its tensors' names
 // ("module.", "backbone."): the one under which most of the network is.
-std::string wrapper_of(std::span<const NamedTensor> tensors, const Graph& graph,
+std::string wrapper_of(std::span<const NamedTensor> tensors, const std::set<std::string>& expected,
                        const ConversionEntry* entry, std::span<const std::string> drop,
                        std::string_view where) {
-  std::set<std::string> expected;
-  for (const TensorSpec& t : graph.tensors()) expected.insert(t.name);
   // Tensors of the network under each beginning.
   std::map<std::string_view, std::size_t> beginnings;
   for (const NamedTensor& t : tensors) {
@@ -161,14 +159,12 @@ void require_pixels(std::string_view network, std::string_view sha256,
       where, network, sha256, ways));
 }
 
-Model convert_weights(std::string_view network, std::span<const NamedTensor> tensors,
-                      const NetworkOptions& network_options, const ModelOptions& options,
-                      std::span<const std::string> drop, std::string_view where) {
-  const NetworkOptions resolved = resolve_network_options(network, network_options);
+std::vector<OwnName> own_names(std::string_view network, std::span<const NamedTensor> tensors,
+                               const std::set<std::string>& expected,
+                               std::span<const std::string> drop, std::string_view where) {
   const ConversionEntry* entry = conversions().find(network);
-  Model model = make_model(network, resolved, options);
-  const std::string wrapper = wrapper_of(tensors, model.weights.graph(), entry, drop, where);
-  std::vector<NamedTensor> network_tensors;
+  const std::string wrapper = wrapper_of(tensors, expected, entry, drop, where);
+  std::vector<OwnName> result;
   for (const NamedTensor& t : tensors) {
     const std::string_view foreign = t.name;
     const bool wrapped = foreign.starts_with(wrapper);
@@ -184,8 +180,21 @@ Model convert_weights(std::string_view network, std::span<const NamedTensor> ten
              "The network keeps this scale at 1; these weights are of another one");
       continue;
     }
-    network_tensors.push_back({name, t.tensor});
+    result.push_back({name, t.name, t.tensor});
   }
+  return result;
+}
+
+Model convert_weights(std::string_view network, std::span<const NamedTensor> tensors,
+                      const NetworkOptions& network_options, const ModelOptions& options,
+                      std::span<const std::string> drop, std::string_view where) {
+  const NetworkOptions resolved = resolve_network_options(network, network_options);
+  Model model = make_model(network, resolved, options);
+  std::set<std::string> expected;
+  for (const TensorSpec& t : model.weights.graph().tensors()) expected.insert(t.name);
+  std::vector<NamedTensor> network_tensors;
+  for (const OwnName& t : own_names(network, tensors, expected, drop, where))
+    network_tensors.push_back({t.name, t.tensor});
   model.weights.load(network_tensors, where);
   model.weights.train(false);
   return model;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,20 @@ void require_pixels(std::string_view network, std::string_view sha256,
 // The options that foreign weights of this network get unless the caller says otherwise: the
 // table's, or the plain defaults.
 ModelOptions conversion_defaults(std::string_view network);
+
+// A foreign tensor and the name that it has in a network of the library.
+struct OwnName {
+  std::string name, foreign;
+  at::Tensor tensor;
+};
+
+// Foreign tensors by the network's own names, which `expected` are: the modules that the network is
+// wrapped in ("module.", "backbone.", "features.module.") leave them, and known renames are undone.
+// Left out are counters of batches, what begins with one of `drop`, and what must be 1. Throws
+// Error as convert_weights() does. `network` may be one of the caller's, of which nothing is known.
+std::vector<OwnName> own_names(std::string_view network, std::span<const NamedTensor> tensors,
+                               const std::set<std::string>& expected,
+                               std::span<const std::string> drop, std::string_view where);
 
 // Foreign tensors, as a PyTorch state dict has them, as a model. The modules that the network is
 // wrapped in ("module.", "backbone.", "features.module.") leave its names; counters of batches

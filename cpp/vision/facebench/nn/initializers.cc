@@ -118,7 +118,7 @@ void weights_cifar10_caffe(const TensorSpec& spec, std::uint64_t seed, Values va
   fill_normal(spec, seed, deviation, values);
 }
 
-void fill_gaussian_tenth(const TensorSpec& spec, std::uint64_t seed, Values values) {
+void weights_gaussian_tenth(const TensorSpec& spec, std::uint64_t seed, Values values) {
   fill_normal(spec, seed, 0.1, values);
 }
 
@@ -209,7 +209,10 @@ const Table<InitializerEntry>& initializers() {
            "BVLC/caffe, examples/cifar10/cifar10_quick_train_test.prototxt",
            fill_all<weights_cifar10_caffe>},
           {"gaussian_0.1", "everything normal with deviation 0.1, biases too",
-           "Dieleman, benanne/theano-tutorial, 6_convnet_color.py", fill_gaussian_tenth},
+           "Dieleman, benanne/theano-tutorial, 6_convnet_color.py", weights_gaussian_tenth},
+          {"arcface_torch", "convolutions normal with deviation 0.1, linear layers as 'torch'",
+           "insightface's arcface_torch, backbones/iresnet.py",
+           fill_convolutions<weights_gaussian_tenth>},
           {"transformer",
            "linear layers normal with deviation 0.02, their biases 0, convolutions as 'torch'",
            "insightface's arcface_torch, backbones/vit.py", fill_transformer},

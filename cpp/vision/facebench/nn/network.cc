@@ -247,6 +247,9 @@ Network Network::clone() const {
   copy.training_ = training_;
   copy.batch_norm_share_ = batch_norm_share_;
   copy.dropout_on_ = dropout_on_;
+  copy.frozen_ = frozen_;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    copy.parameters_[i].tensor.set_requires_grad(parameters_[i].tensor.requires_grad());
   copy.set_dropout(dropout_seed_, dropout_step_);
   return copy;
 }
@@ -277,6 +280,21 @@ void Network::load(std::span<const NamedTensor> given, std::string_view where) {
   for (const NamedTensor& t : tensors()) {
     at::Tensor target = t.tensor;
     target.copy_(*found.at(t.name));
+  }
+}
+
+void Network::freeze(const std::function<bool(std::string_view)>& covers) {
+  for (NamedTensor& p : parameters_)
+    if (covers(p.name)) p.tensor.set_requires_grad(false);
+  const std::vector<Node>& nodes = graph_.nodes();
+  frozen_.assign(nodes.size(), false);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::vector<TensorSpec> specs = graph_.tensors(nodes[i]);
+    if (nodes[i].op == Op::batch_norm)
+      frozen_[i] = std::ranges::all_of(
+          specs, [&](const TensorSpec& t) { return t.trainable() || covers(t.name); });
+    else
+      frozen_[i] = specs.empty() && covers(nodes[i].name);
   }
 }
 
@@ -343,6 +361,7 @@ BatchNormOptions Network::batch_norm_options(int index) const {
 
 at::Tensor Network::run_node(int index, const std::vector<at::Tensor>& values,
                              bool training) const {
+  training = training && !is_frozen(index);
   const Node& node = graph_.nodes()[static_cast<std::size_t>(index)];
   const std::vector<at::Tensor>& t = layers_[static_cast<std::size_t>(index)];
   const auto in = [&](std::size_t i) -> const at::Tensor& {
@@ -439,6 +458,8 @@ std::vector<at::Tensor> Network::run(const at::Tensor& images, std::span<const i
   std::vector<NormChain> chains(nodes.size());
   std::vector<bool> waits(nodes.size(), false);
   if (training && !override) chains = norm_chains(graph_);
+  for (NormChain& c : chains)  // they take the statistics of the batch
+    if (c.norm >= 0 && is_frozen(c.norm)) c = {};
   std::vector<int> last(nodes.size(), -1);
   for (const NormChain& c : chains)
     for (const int node : c.nodes()) last[static_cast<std::size_t>(node)] = c.last();

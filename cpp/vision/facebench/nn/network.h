@@ -73,6 +73,11 @@ class Network {
   // Whether dropout is active in training mode (the default); batch norm is not touched by it.
   void use_dropout(bool on = true) { dropout_on_ = on; }
 
+  // Parameters whose names `covers` holds stay as they are: they require no gradient. Batch norm
+  // whose running statistics it holds, and dropout whose node it holds, compute in training as in
+  // evaluation, so that a part that is covered as a whole gives what it gives there.
+  void freeze(const std::function<bool(std::string_view)>& covers);
+
   // Moves all tensors and drops their gradients; batch norm's tensors stay float32 when `dtype` is
   // a 16-bit type.
   void to(at::Device device, at::ScalarType dtype);
@@ -103,6 +108,9 @@ class Network {
   std::vector<at::Tensor> run(const at::Tensor& images, std::span<const int> outputs, bool training,
                               const Override& override = nullptr) const;
   at::Tensor run_node(int index, const std::vector<at::Tensor>& values, bool training) const;
+  bool is_frozen(int index) const {
+    return !frozen_.empty() && frozen_[static_cast<std::size_t>(index)];
+  }
   // The node's options, with the running statistics' share that was set.
   BatchNormOptions batch_norm_options(int index) const;
   void check_input(const at::Tensor& input) const;
@@ -117,6 +125,7 @@ class Network {
   bool training_ = true;
   std::optional<double> batch_norm_share_;
   bool dropout_on_ = true;
+  std::vector<bool> frozen_;  // nodes that compute as in evaluation; empty: none
   std::uint64_t dropout_seed_ = 0;
   std::uint64_t dropout_step_ = 0;
 };

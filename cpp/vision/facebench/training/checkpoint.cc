@@ -249,6 +249,24 @@ TrainingState read_checkpoint(const fs::path& path, const Json& identity,
   return state;
 }
 
+std::vector<std::string> read_checkpoint_tensors(const fs::path& path,
+                                                 std::span<const PartialTensor> tensors) {
+  const SafetensorsFile file(path);
+  verified_state(file, path.string());
+  std::vector<std::string> others;
+  for (const PartialTensor& t : tensors) {
+    if (t.split()) continue;
+    const auto found = file.tensors().find(t.name);
+    if (found != file.tensors().end() &&
+        found->second.dtype == checkpoint_dtype(t.tensor.scalar_type()) &&
+        found->second.shape == t.tensor.sizes().vec())
+      copy_rows(found->second.bytes, t.tensor);
+    else
+      others.push_back(t.name);
+  }
+  return others;
+}
+
 void read_checkpoint_parts(const fs::path& folder, const Json& parts,
                            std::span<const PartialTensor> tensors) {
   std::map<std::string, std::int64_t> filled;  // rows of each

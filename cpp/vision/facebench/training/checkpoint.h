@@ -55,6 +55,12 @@ TrainingState read_checkpoint(const std::filesystem::path& path, const Json& ide
 void read_checkpoint_parts(const std::filesystem::path& folder, const Json& parts,
                            std::span<const PartialTensor> tensors);
 
+// Copies of the file's numbers what has the name, type and shape of one of `tensors` that are not
+// split, whatever training it belongs to. Returns the names of the others. Throws Error where the
+// file is damaged, or not a checkpoint of ours.
+std::vector<std::string> read_checkpoint_tensors(const std::filesystem::path& path,
+                                                 std::span<const PartialTensor> tensors);
+
 // The state alone, the checksum verified. Throws Error as read_checkpoint does.
 TrainingState read_checkpoint_state(const std::filesystem::path& path);
 

@@ -34,9 +34,11 @@ NetworkOptions network_for_images(const InputOptions& options, NetworkOptions ne
                                   const ImageShape& images) {
   const auto check = [&](const ImageShape& wanted) {
     if (wanted != images)
-      throw std::invalid_argument(
-          fmt::format("the recipe takes images of {}x{}, the data's are {}x{} (height x width)",
-                      wanted.height, wanted.width, images.height, images.width));
+      throw std::invalid_argument(fmt::format(
+          "the recipe takes images of {0}x{1}, the data's are {2}x{3} (height x width). "
+          "Crop to {0}x{1} (--crop-size), or set the sizes that the recipe names "
+          "(network.height, input.image_height, ...)",
+          wanted.height, wanted.width, images.height, images.width));
   };
   check({options.image_height.value_or(images.height), options.image_width.value_or(images.width)});
   if (options.view != "whole") return network;

@@ -54,7 +54,11 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
         "batch_norm_average is 'corrected', which needs a batch_norm_decay (Caffe's is 0.999)");
   const at::ScalarType dtype = precision_of(recipe.training.dtype).weights;
   const std::uint64_t seed = recipe.training.seed;
+  if (const FreezePatterns frozen(recipe.training.freeze); !frozen.empty())
+    network_->freeze(frozen);
   network_->to(device, dtype, recipe.training.channels_last);
+  if (makers.first)
+    taken_ = take_weights(*network_, makers.network ? "" : recipe.network, *makers.first);
   const std::vector<TrainedNetwork::Output>& outputs = network_->outputs();
   const HeadShape head{outputs.front().features,
                        classes,
@@ -77,6 +81,10 @@ Learner::Learner(const Recipe& recipe, const ModelOptions& options, const ImageS
 
   std::vector<TrainedParameter> trained = network_->parameters();
   for (TrainedParameter& p : trained) {
+    // What begins with fresh values learns at the whole rate.
+    if (!taken_ || std::ranges::binary_search(taken_->taken, p.name))
+      p.lr_scale = recipe.optimizer.backbone_lr_scale;
+    p.of_network = true;
     p.name = network_prefix + p.name;
     parameters_.push_back(p);
   }

@@ -12,6 +12,7 @@
 #include "facebench/nn/head.h"
 #include "facebench/nn/memory_reuse.h"
 #include "facebench/training/batch_loader.h"
+#include "facebench/training/first_weights.h"
 #include "facebench/training/observation.h"
 #include "facebench/training/optimizer.h"
 #include "facebench/training/recipe.h"
@@ -30,10 +31,12 @@ class WeightAverage;
 // argument.
 class Learner {
  public:
-  // Make the caller's own network and loss; empty: the recipe's.
+  // Make the caller's own network and loss; empty: the recipe's. `first` (may be null): the weights
+  // that the network begins with.
   struct OwnMakers {
     NetworkMaker network;
     std::function<std::unique_ptr<Head>(const HeadShape&)> head;
+    const FirstWeights* first;
   };
 
   // `recipe` and `communicator` must outlive it; `options` is what the model files will say. Throws
@@ -73,6 +76,8 @@ class Learner {
   const std::vector<PartialTensor>& parameters() const { return parameters_; }
   const Head& head() const { return *head_; }
   TrainedNetwork& network() { return *network_; }
+  // What became of the weights that it began with, where there were some.
+  const std::optional<TakenWeights>& taken() const { return taken_; }
 
   // The model as it stands (the average of its weights where there is one): a copy on the CPU, in
   // float32 and evaluation mode, without auxiliary heads.
@@ -101,6 +106,7 @@ class Learner {
   Communicator& communicator_;
   std::unique_ptr<TrainedNetwork> network_;
   bool foreign_ = false;  // network or loss are not this library's
+  std::optional<TakenWeights> taken_;
   std::unique_ptr<Head> head_;
   std::vector<AuxiliaryHead> auxiliary_;
   double auxiliary_weight_ = 0;

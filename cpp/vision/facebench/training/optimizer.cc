@@ -66,12 +66,21 @@ void OptimizerOptions::describe(OptionsBuilder<OptimizerOptions>& o) {
           "the same for biases of convolutions with as many outputs as inputs; default: as other "
           "biases",
           0, 1e3);
+  o.field(
+      "backbone_lr_scale", &OptimizerOptions::backbone_lr_scale,
+      "factor of the learning rate for the network; with initial weights of a file, for what is "
+      "taken from it. The loss's weights, and new layers, learn at the whole rate",
+      1e-9, 1e3);
   o.field("nesterov", &OptimizerOptions::nesterov, "Nesterov's momentum (sgd)");
   o.field("beta1", &OptimizerOptions::beta1, "share of the first moment kept (adam, adamw)", 0, 1);
   o.field("beta2", &OptimizerOptions::beta2, "share of the second moment kept (adam, adamw)", 0, 1);
   o.field("eps", &OptimizerOptions::eps, "added to the second moment's root (adam, adamw)", 0, 1);
   o.field("clip_norm", &OptimizerOptions::clip_norm,
           "largest Euclidean norm of all gradients together; 0: any", 0, 1e12);
+  o.choice("clip_part", &OptimizerOptions::clip_part,
+           "whose gradients clip_norm goes by and scales: all, or the network's without the loss's "
+           "weights",
+           {"all", "network"});
 }
 
 void check_optimizer(const OptimizerOptions& options) {
@@ -106,12 +115,13 @@ Optimizer::Optimizer(std::span<const TrainedParameter> parameters, const Optimiz
     : options_(options), steps_(at::zeros({1}, at::kFloat)) {
   check_optimizer(options);
   for (const TrainedParameter& p : parameters) {
-    const auto [lr_mult, weight_decay] = parameter_rule(options, p.kind);
+    const auto [kind_mult, weight_decay] = parameter_rule(options, p.kind);
+    const double lr_mult = kind_mult * p.lr_scale;
     if (lr_mult == 0) {
       frozen_.push_back(p.tensor);
       continue;
     }
-    Group& g = group(lr_mult, weight_decay);
+    Group& g = group(lr_mult, weight_decay, options.clip_part == "all" || p.of_network);
     g.parameters.push_back(p);
     // Momentum from zeros makes the first step no special case: momentum * 0 + g = g.
     g.momentum.push_back(at::zeros_like(p.tensor));
@@ -119,10 +129,10 @@ Optimizer::Optimizer(std::span<const TrainedParameter> parameters, const Optimiz
   }
 }
 
-Optimizer::Group& Optimizer::group(double lr_mult, double weight_decay) {
+Optimizer::Group& Optimizer::group(double lr_mult, double weight_decay, bool clipped) {
   for (Group& g : groups_)
-    if (g.lr_mult == lr_mult && g.weight_decay == weight_decay) return g;
-  groups_.push_back({.lr_mult = lr_mult, .weight_decay = weight_decay});
+    if (g.lr_mult == lr_mult && g.weight_decay == weight_decay && g.clipped == clipped) return g;
+  groups_.push_back({.lr_mult = lr_mult, .weight_decay = weight_decay, .clipped = clipped});
   return groups_.back();
 }
 
@@ -177,12 +187,12 @@ void Optimizer::update_in_backward(const at::Tensor& loss, Head& head, Group& gr
   early_is_split_ = parameter.split();
 }
 
-Optimizer::Gradients Optimizer::gradients() const {
+Optimizer::Gradients Optimizer::gradients(bool clipped) const {
   Gradients result;
   (early_is_split_ ? result.split_square : result.whole_square) = early_square_;
   for (const Group& group : groups_)
     for (const PartialTensor& p : group.parameters) {
-      if (!p.tensor.grad().defined()) continue;
+      if (!p.tensor.grad().defined() || (clipped && !group.clipped)) continue;
       if (p.tensor.grad().is_sparse()) p.tensor.mutable_grad() = p.tensor.grad().coalesce();
       const at::Tensor& g = p.tensor.grad();
       (p.split() ? result.split : result.whole).push_back(g.is_sparse() ? g.values() : g);
@@ -212,7 +222,7 @@ double Optimizer::gradient_norm(Communicator& communicator) const {
 double Optimizer::clip(Communicator& communicator) {
   if (options_.clip_norm <= 0) return 0;
   const at::NoGradGuard no_grad;
-  Gradients all = gradients();
+  Gradients all = gradients(/*clipped=*/true);
   const double before = norm(all, communicator);
   if (before > options_.clip_norm) {
     all.whole.insert(all.whole.end(), all.split.begin(), all.split.end());

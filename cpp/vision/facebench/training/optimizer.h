@@ -37,12 +37,14 @@ struct OptimizerOptions {
   bool decay_norms = true;
   bool decay_slopes = true;
   double bias_lr_mult = 1;
+  double backbone_lr_scale = 1;
   std::optional<double> residual_bias_lr_mult;
   bool nesterov = false;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
   double clip_norm = 0;
+  std::string clip_part = "all";
 
   bool is_adam() const { return name != "sgd"; }
   // Numbers kept for each weight from step to step.
@@ -71,6 +73,8 @@ ParameterRule parameter_rule(const OptimizerOptions& options, ParameterKind kind
 
 struct TrainedParameter : PartialTensor {
   ParameterKind kind = ParameterKind::weight;
+  bool of_network = false;  // else of a loss
+  double lr_scale = 1;      // of the rate, beside what the options say of its kind
 };
 
 // All tensors with the same rate and decay are changed by one fused call. Tensors without gradient
@@ -91,8 +95,9 @@ class Optimizer {
   // `measured`: gradient_norm() will be asked for. Throws std::logic_error where `loss` depends on
   // the weight in another way than by one head.loss().
   void backward(const at::Tensor& loss, Head& head, double lr, bool measured = false);
-  // Scales all gradients together so that their Euclidean norm is at most clip_norm (0 = never).
-  // Returns the norm before; 0 where clipping is off. Collective, as gradient_norm() is.
+  // Scales all gradients together, or those of the network (clip_part), so that their Euclidean
+  // norm is at most clip_norm (0 = never). Returns the norm before; 0 where clipping is off.
+  // Collective, as gradient_norm() is.
   double clip(Communicator& communicator);
   // The Euclidean norm of all gradients together. Collective: of split parameters the other
   // processes' rows count too.
@@ -108,6 +113,7 @@ class Optimizer {
   struct Group {
     double lr_mult = 1;
     double weight_decay = 0;
+    bool clipped = true;
     std::vector<PartialTensor> parameters;
     std::vector<at::Tensor> momentum, second;  // Adam: the moments; else the latter is empty
   };
@@ -120,14 +126,15 @@ class Optimizer {
     std::vector<at::Tensor> whole, split;
     std::optional<double> whole_square, split_square;  // of the one that is stored nowhere
   };
-  Gradients gradients() const;
+  // `clipped`: those alone that clip() goes by.
+  Gradients gradients(bool clipped = false) const;
   static double norm(const Gradients& gradients, Communicator& communicator);
   // One fused call; the gradients may be changed. `steps`: with this one.
   void update(Tensors& tensors, double rate, double decay, const at::Tensor& steps) const;
   void update_rows(Group& group, std::size_t i, double rate) const;
   void update_in_backward(const at::Tensor& loss, Head& head, Group& group, std::size_t i,
                           double lr, bool measured);
-  Group& group(double lr_mult, double weight_decay);
+  Group& group(double lr_mult, double weight_decay, bool clipped);
 
   OptimizerOptions options_;
   std::vector<Group> groups_;

@@ -20,6 +20,7 @@ namespace facebench {
 namespace {
 
 constexpr std::string_view recipe_folder = "recipes/";
+constexpr std::string_view timm_prefix = "timm:";
 
 // One table of a recipe: its schema and where its values are.
 struct Part {
@@ -52,9 +53,50 @@ Json complete_loss_options(const LossEntry& entry, const Json& given) {
   return all;
 }
 
+// Of a network of timm there are its size, its channels and the length of its embedding.
+void check_timm_options(const NetworkOptions& options) {
+  NetworkOptions known;
+  known.height = options.height;
+  known.width = options.width;
+  known.channels = options.channels;
+  known.embedding = options.embedding;
+  const Json given = options_to_json(options), none = options_to_json(known);
+  for (const auto& [key, value] : given.items())
+    if (value != none[key])
+      throw std::invalid_argument(fmt::format(
+          "network.{}: a network of timm takes height, width, channels and embedding", key));
+}
+
+// A network of the table, or one of timm. A recipe may come from anywhere and is data: code that it
+// names is not run.
+std::string network_name(std::string_view name) {
+  if (name.starts_with(timm_prefix)) {
+    const std::string_view model = name.substr(timm_prefix.size());
+    constexpr std::string_view known =
+        "abcdefghijklmnopqrstuvwxyz"
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    if (model.empty() || model.find_first_not_of(known) != std::string_view::npos)
+      throw std::invalid_argument(fmt::format(
+          "network '{}': after timm: comes a name of timm.list_models(), as "
+          "timm:vit_small_patch16_224; hubs, folders and tags of weights are not looked up",
+          name));
+    return std::string(name);
+  }
+  if (name.find(':') != std::string_view::npos)
+    throw std::invalid_argument(fmt::format(
+        "network '{}' names code, and a recipe is data. Say it on the command line "
+        "(facebench train --set network=MODULE:FUNCTION), or give the module to facebench.train "
+        "(network=)",
+        name));
+  return networks().at(name).name;
+}
+
 void check_recipe(const Recipe& recipe, std::string_view where) {
   try {
-    resolve_network_options(recipe.network, recipe.network_options);
+    if (is_made_in_python(recipe.network))
+      check_timm_options(recipe.network_options);
+    else
+      resolve_network_options(recipe.network, recipe.network_options);
     make_pixel_input(recipe.input);
     check_augmentation(recipe.augmentation);
     check_optimizer(recipe.optimizer);
@@ -142,7 +184,12 @@ void apply_file(Recipe& recipe, const TomlTable& top, std::vector<std::string>& 
 
   const std::optional<TomlTable> network = top.optional_table("network");
   if (network && network->has("name")) {
-    const std::string name = network->name("name", networks());
+    std::string name = network->text("name");
+    try {
+      name = network_name(name);
+    } catch (const std::invalid_argument& error) {
+      network->fail_at("name", error.what());
+    }
     if (name != recipe.network) recipe.network_options = {};
     recipe.network = name;
   }
@@ -200,6 +247,9 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
           "factor of each auxiliary classifier's loss; 0: trained without them; default: the "
           "network's own",
           0, 1e3);
+  o.field("freeze", &TrainingOptions::freeze,
+          "parts of the network that stay as they are, with batch norm's statistics: beginnings of "
+          "names (layer1) or patterns (*.bn1, *: all of it)");
   o.field("ema", &TrainingOptions::ema,
           "decay of the weights' moving average, which then is the model; 0: no average", 0,
           0.999999999);
@@ -215,6 +265,8 @@ void TrainingOptions::describe(OptionsBuilder<TrainingOptions>& o) {
            "divided by the sum of the weights, as in Caffe, so that the start has no share",
            {"moving", "corrected"});
 }
+
+bool is_made_in_python(std::string_view network) { return network.starts_with(timm_prefix); }
 
 std::vector<std::string> recipe_names() {
   std::vector<std::string> names = built_in_names();
@@ -277,7 +329,7 @@ static std::vector<std::string> keys_described_by(Recipe& recipe, const std::str
 void set_recipe(Recipe& recipe, std::string_view key, std::string_view value) {
   Recipe changed = recipe;  // all or nothing
   if (key == "network" || key == "network.name") {
-    changed.network = networks().at(value).name;
+    changed.network = network_name(value);
   } else if (key == "loss" || key == "loss.name") {
     changed.loss = losses().at(value).name;
     changed.loss_options = Json::object();

@@ -33,6 +33,7 @@ struct TrainingOptions {
   std::string dtype = "float32";
   bool channels_last = true;
   std::optional<double> aux_weight;
+  std::vector<std::string> freeze;
   double ema = 0;
   std::int64_t patience = 0;
   double min_delta = 0;
@@ -73,7 +74,13 @@ struct Recipe {
   // The keys ("schedule.gamma") that the caller says: of a file of theirs (its bases apart), and
   // those of set_recipe. What they say in vain is told (TrainCallbacks::on_note).
   std::set<std::string> given;
+  // What scale_batch() did (training/batch_scaling.h); null: nothing.
+  Json batch_scaling;
 };
+
+// Whether a recipe's network is "timm:NAME": a model that Python's package timm makes under that
+// name. The trainer of Python and the command line makes it (TrainCallbacks::network).
+bool is_made_in_python(std::string_view network);
 
 // The names of the built-in recipes ("demo", "small4.cosface", ...), sorted.
 std::vector<std::string> recipe_names();

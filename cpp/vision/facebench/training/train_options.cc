@@ -6,6 +6,9 @@ namespace facebench {
 void TrainOptions::describe(OptionsBuilder<TrainOptions>& o) {
   o.name("TrainOptions", "How a training is run.");
   o.field("resume", &TrainOptions::resume, "go on from the newest checkpoint");
+  o.field("extend", &TrainOptions::extend,
+          "folder of a finished training to go on from: its network, loss and momentum, by the "
+          "recipe's schedule anew");
   o.field("threads", &TrainOptions::threads,
           "threads of the arithmetic, they decide the last bits; 0: the checkpoint's in a resume, "
           "otherwise one for each processor",

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "facebench/embedding/imported_model.h"
 #include "facebench/nn/internal/aten.h"
 #include "facebench/training/input.h"
 
@@ -41,6 +42,12 @@ class GraphNetwork : public TrainedNetwork {
  public:
   const std::vector<Output>& outputs() const override { return outputs_; }
 
+  void freeze(const FreezePatterns& patterns) override {
+    std::vector<std::string> names;
+    for (const NamedTensor& t : weights().tensors()) names.push_back(t.name);
+    patterns.check(names);
+    ours()->freeze([&](std::string_view name) { return patterns.covers(name); });
+  }
   void to(at::Device device, at::ScalarType dtype, bool channels_last) override {
     ours()->to(device, dtype);
     ours()->channels_last(channels_last);
@@ -53,11 +60,18 @@ class GraphNetwork : public TrainedNetwork {
     for (const TensorSpec& spec : weights().graph().tensors())
       if (spec.trainable()) kinds.push_back(parameter_kind(spec));
     std::vector<TrainedParameter> result;
-    for (const NamedTensor& t : weights().parameters())
-      result.push_back({{{t.name, t.tensor}}, kinds[result.size()]});
+    const std::vector<NamedTensor>& all = weights().parameters();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].tensor.requires_grad())
+        result.push_back({{{all[i].name, all[i].tensor}}, kinds[i]});
     return result;
   }
-  std::vector<NamedTensor> buffers() const override { return weights().buffers(); }
+  std::vector<NamedTensor> buffers() const override {
+    std::vector<NamedTensor> result = weights().buffers();
+    for (const NamedTensor& t : weights().parameters())
+      if (!t.tensor.requires_grad()) result.push_back(t);
+    return result;
+  }
 
   std::vector<at::Tensor> forward(const at::Tensor& images, const TrainingPass& pass) override {
     ours()->set_batch_norm_share(pass.batch_norm_share);
@@ -81,9 +95,8 @@ class GraphNetwork : public TrainedNetwork {
 
 class ImageNetwork : public GraphNetwork {
  public:
-  ImageNetwork(const Recipe& recipe, const ModelOptions& options, const ImageShape& images)
-      : model_(make_model(recipe.network, trained_network_options(recipe, images), options,
-                          recipe.training.initializer, recipe.training.seed)) {
+  explicit ImageNetwork(Model model) : model_(std::move(model)) {
+    model_.weights.train();
     const Graph& graph = model_.weights.graph();
     const auto add = [&](const std::string& tap) {
       add_output(tap, element_count(graph.shape({graph.tap_node(tap)})));
@@ -102,8 +115,9 @@ class ImageNetwork : public GraphNetwork {
 
   std::unique_ptr<TrainedModel> snapshot(std::span<const NamedTensor> instead) const override {
     NetworkOptions options = model_.network_options;
+    const bool whole = options.auxiliary == 1;  // else the graph is what the model file holds
     options.auxiliary = 0;
-    Graph graph = build_graph(model_.network, options);
+    Graph graph = whole ? build_graph(model_.network, options) : model_.weights.graph();
     std::map<std::string, at::Tensor> current;
     for (const NamedTensor& t : model_.weights.tensors()) current[t.name] = t.tensor;
     for (const NamedTensor& t : instead) current[t.name] = t.tensor;
@@ -175,8 +189,29 @@ class WordNetwork : public GraphNetwork {
 std::unique_ptr<TrainedNetwork> make_recipe_network(const Recipe& recipe,
                                                     const ModelOptions& options,
                                                     const ImageShape& images) {
+  if (is_made_in_python(recipe.network))
+    throw std::invalid_argument(fmt::format(
+        "network '{}' is made by Python's package timm; train it with facebench.train or "
+        "the command line",
+        recipe.network));
   if (networks().at(recipe.network).defaults.words) return std::make_unique<WordNetwork>(recipe);
-  return std::make_unique<ImageNetwork>(recipe, options, images);
+  return std::make_unique<ImageNetwork>(
+      make_model(recipe.network, trained_network_options(recipe, images), options,
+                 recipe.training.initializer, recipe.training.seed));
+}
+
+NetworkMaker network_of_model(const Model& model) {
+  return [&model](const Recipe& recipe, const ModelOptions& options, const ImageShape& images) {
+    const NetworkOptions& own = model.network_options;
+    NetworkOptions size;
+    size.height = own.height;
+    size.width = own.width;
+    network_for_images(recipe.input, size, images);  // refuses images of another size
+    Model copy = imported_model(model.weights.graph(), model.weights.tensors(), options, "network");
+    copy.network = model.network;
+    copy.network_options = own;
+    return std::make_unique<ImageNetwork>(std::move(copy));
+  };
 }
 
 }  // namespace facebench

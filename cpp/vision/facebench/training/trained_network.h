@@ -14,6 +14,7 @@
 #include "facebench/embedding/batch_model.h"
 #include "facebench/embedding/input_view.h"
 #include "facebench/embedding/model.h"
+#include "facebench/training/freeze_patterns.h"
 #include "facebench/training/optimizer.h"
 #include "facebench/training/recipe.h"
 
@@ -52,6 +53,9 @@ class TrainedNetwork {
 
   // The first is the main one's.
   virtual const std::vector<Output>& outputs() const = 0;
+  // Called at most once, before all others: what the patterns cover is among buffers(), and
+  // computes as in evaluation. Throws std::invalid_argument where a pattern covers nothing.
+  virtual void freeze(const FreezePatterns& patterns) = 0;
   // Moves all tensors. Called once, before what follows.
   virtual void to(at::Device device, at::ScalarType dtype, bool channels_last) = 0;
   virtual at::Device device() const = 0;
@@ -79,6 +83,10 @@ class TrainedNetwork {
 // Makes the network of a training on images of that size. Draws nothing from torch's generator.
 using NetworkMaker = std::function<std::unique_ptr<TrainedNetwork>(
     const Recipe& recipe, const ModelOptions& options, const ImageShape& images)>;
+
+// A copy of a model, its weights as they are: a network to go on with, which may be none that a
+// recipe can name (embedding/imported_model.h). The recipe says its input.
+NetworkMaker network_of_model(const Model& model);
 
 // The recipe's. Throws std::invalid_argument for images that it does not take. A network that reads
 // words takes part in steps, but has no view of images and no snapshot: both throw the same.

@@ -24,6 +24,7 @@
 #include "facebench/training/checkpoint.h"
 #include "facebench/training/internal/arithmetic.h"
 #include "facebench/training/internal/decodable_images.h"
+#include "facebench/training/internal/finished_training.h"
 #include "facebench/training/internal/shared_images.h"
 #include "facebench/training/internal/shared_values.h"
 #include "facebench/training/internal/training_checks.h"
@@ -48,9 +49,10 @@ double seconds_since(Clock::time_point start) {
 }
 
 Learner::OwnMakers own_makers(const TrainCallbacks& callbacks) {
-  Learner::OwnMakers makers;
+  Learner::OwnMakers makers{};
   if (callbacks.network) makers.network = callbacks.network->make;
   if (callbacks.loss) makers.head = callbacks.loss->make;
+  if (callbacks.first) makers.first = &*callbacks.first;
   return makers;
 }
 
@@ -59,7 +61,7 @@ class Trainer {
  public:
   Trainer(const Recipe& recipe, const DecodableImages& images, const fs::path& out,
           const TrainOptions& options, const TrainCallbacks& callbacks, Communicator& communicator,
-          int threads, at::Device device)
+          int threads, at::Device device, const std::optional<FinishedTraining>& extended)
       : recipe_(recipe),
         data_(images.set()),
         out_(out),
@@ -70,7 +72,8 @@ class Trainer {
         sampler_(make_sampler(recipe.training, classes_)),
         learner_(recipe, trained_model_options(recipe, data_), data_.images->shape(),
                  classes_.count, device, communicator, own_makers(callbacks)),
-        split_(recipe.training.split_classes) {
+        split_(recipe.training.split_classes),
+        extended_(extended) {
     total_ = recipe.training.iterations > 0 ? recipe.training.iterations
                                             : sampler_->iterations(recipe.training.epochs);
     notes_ = check_plan(plan());
@@ -80,6 +83,8 @@ class Trainer {
           !shared.empty())
         notes_.push_back(std::move(shared));
     notes_.insert(notes_.begin(), data_.notes.begin(), data_.notes.end());
+    if (!recipe.batch_scaling.is_null())
+      notes_.insert(notes_.begin(), recipe.batch_scaling.at("said").get<std::string>());
     if (recipe.training.patience > 0 && writes() && !callbacks.on_epoch && !callbacks.validation)
       throw std::invalid_argument(
           "patience needs a score: give a validation, or an on_epoch that "
@@ -87,13 +92,26 @@ class Trainer {
     identity_ = training_identity(recipe, data_, classes_, options, callbacks, communicator.size(),
                                   threads, device);
     if (!images.undecodable().empty()) identity_["undecodable"] = images.undecodable();
+    if (callbacks.first) {
+      begun_with_ = callbacks.first->source;
+      begun_with_.update(learner_.taken()->json());
+      if (!learner_.taken()->complete())
+        notes_.push_back(learner_.taken()->sentence(callbacks.first->where));
+    } else if (callbacks.network && callbacks.network->description.contains("weights_sha256")) {
+      begun_with_ = callbacks.network->description;
+    } else if (extended) {
+      begun_with_ = extended->record();
+    }
+    if (!begun_with_.is_null()) {
+      identity_["begun_with"] = begun_with_;
+      identity_["begun_with"].erase("file");  // its hash counts, not what it is called
+    }
     training_run_ = sha256_hex(canonical_json(identity_));
-    learner_.network().set_training(
-        training_run_,
-        training_record(recipe, data_, classes_, callbacks, identity_["data"].get<std::string>(),
-                        {{"engine", "facebench"},
-                         {"device", identity_["device"]},
-                         {"torch", identity_["torch"]}}));
+    Json record = training_record(
+        recipe, data_, classes_, callbacks, identity_["data"].get<std::string>(),
+        {{"engine", "facebench"}, {"device", identity_["device"]}, {"torch", identity_["torch"]}});
+    if (!begun_with_.is_null()) record["begun_with"] = begun_with_;
+    learner_.network().set_training(training_run_, record);
   }
 
   // Every process starts with what rank 0 reads from the file, or without one with its fresh
@@ -106,6 +124,9 @@ class Trainer {
       // Batches, and classes that are split, are shared out anew; run.json says so.
       const std::string may_differ[] = {"processes"};
       state = read_checkpoint(*checkpoint, identity_, learner_.state(), may_differ);
+    } else if (extended_) {
+      if (std::string note = extended_->load(identity_, learner_.state()); !note.empty())
+        notes_.push_back(std::move(note));
     }
     if (communicator_.size() > 1) {
       state.iteration = shared_number(communicator_, state.iteration);
@@ -190,6 +211,7 @@ class Trainer {
     if (!data_.excluded.is_null()) result.excluded = data_.excluded.at("images");
     result.loss = last.loss;
     result.accuracy = last.accuracy;
+    result.begun_with = begun_with_;
     result.best_score = progress_.best;
     result.best_epoch = progress_.best_epoch;
     result.stopped_early = progress_.stopped;
@@ -466,6 +488,7 @@ class Trainer {
     manifest.content["training_run"] = training_run_;
     manifest.content.update(trained_content(data_));
     manifest.content["recipe_id"] = recipe_.id;
+    if (!begun_with_.is_null()) manifest.content["begun_with"] = begun_with_;
     manifest.content["preparation"] = data_.preparation;
     if (!data_.archive.is_null()) manifest.content["archive"] = data_.archive;
     manifest.content["result"] = {{"model_sha256", sha256_file(result.model)},
@@ -499,6 +522,8 @@ class Trainer {
   std::unique_ptr<Sampler> sampler_;
   Learner learner_;
   bool split_ = false;  // whether classes are split over processes
+  const std::optional<FinishedTraining>& extended_;
+  Json begun_with_;  // TrainResult::begun_with
   Json identity_;
   std::string training_run_;  // its hash, which model files name
   std::int64_t total_ = 0;    // steps
@@ -530,6 +555,10 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
                   const TrainOptions& options, const Job& job, const TrainCallbacks& callbacks,
                   Communicator& communicator) {
   check_options(options);
+  if (callbacks.first && !options.extend.empty())
+    throw std::invalid_argument(
+        "init gives the network other weights than extend, which goes on with those of a training; "
+        "say one of them");
   const at::Device device = torch_device(options.device);
   std::optional<fs::path> checkpoint;
   Json identity = Json::object();  // of the checkpoint
@@ -566,7 +595,11 @@ TrainResult train(const Recipe& recipe, const TrainingSet& data, const fs::path&
       identity.value("data", Json()) != training_set_hash(images.set()))
     fail(checkpoint->string(), "it belongs to other data: " + differences,
          "Put these images back as they were, or train into another folder");
-  Trainer trainer(recipe, images, folder, options, callbacks, communicator, threads, device);
+  std::optional<FinishedTraining> extended;
+  if (!options.extend.empty() && (communicator.rank() == 0 || recipe.training.split_classes))
+    extended.emplace(options.extend);
+  Trainer trainer(recipe, images, folder, options, callbacks, communicator, threads, device,
+                  extended);
   trainer.resume_from(checkpoint);
   return trainer.run(job);
 }

@@ -12,6 +12,7 @@
 #include "facebench/core/options_fwd.h"
 #include "facebench/nn/communicator.h"
 #include "facebench/nn/head.h"
+#include "facebench/training/first_weights.h"
 #include "facebench/training/head_memory.h"
 #include "facebench/training/recipe.h"
 #include "facebench/training/step_phase.h"
@@ -23,9 +24,11 @@ namespace facebench {
 
 // How a training is run, apart from what is trained (Recipe). `threads` decides the last bits
 // (torch sums gradients differently for another number), and so do `device` and `deterministic`:
-// these are part of the content. The others decide nothing.
+// these are part of the content, and so is the training that `extend` names. The others decide
+// nothing.
 struct TrainOptions {
   bool resume = false;
+  std::filesystem::path extend;
   int threads = 0;
   int data_threads = 1;
   std::optional<std::int64_t> checkpoint_every;
@@ -58,7 +61,7 @@ struct StepReport {
 };
 
 // A loss or a network in place of the recipe's. The description is what the manifest says of it; a
-// resume refuses another one.
+// resume refuses another one. Of a network that comes with its weights it has "weights_sha256".
 struct OwnLoss {
   Json description;
   std::function<std::unique_ptr<Head>(const HeadShape&)> make;
@@ -70,6 +73,8 @@ struct OwnNetwork {
 
 struct TrainCallbacks {
   std::optional<OwnNetwork> network;
+  // What the network begins with; the loss's weights begin anew.
+  std::optional<FirstWeights> first;
   std::optional<OwnLoss> loss;
   // Where classes are split, before the first step in rank 0: what the head takes in each process,
   // by rank.
@@ -106,6 +111,9 @@ struct TrainResult {
   bool stopped_early = false;      // no better score for `patience` epochs
   std::vector<std::string> notes;  // what on_note was told; in rank 0
   double images_per_second = 0;    // of the steps made by this call
+  // What it began with: of `first` its source and what was taken (TakenWeights::json), of `extend`
+  // the training; null: the recipe's initial weights.
+  Json begun_with;
 };
 
 // Trains `recipe` on `data` and fills the folder `out`:

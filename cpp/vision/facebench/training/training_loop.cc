@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "facebench/training/internal/decodable_images.h"
@@ -49,7 +50,11 @@ TrainingLoop::TrainingLoop(Recipe recipe, OpenedTrainingSet data)
                                 .seed = recipe_.training.seed,
                                 .channels_last = false},
           0, iterations_)) {
+  if (!recipe_.training.freeze.empty())
+    throw std::invalid_argument("training.freeze is for facebench's own trainer");
   notes_ = check_plan(plan());
+  if (!recipe_.batch_scaling.is_null())
+    notes_.insert(notes_.begin(), recipe_.batch_scaling.at("said").get<std::string>());
   if (std::string note = decodable_->note(); !note.empty())
     notes_.insert(notes_.begin(), std::move(note));
   if (std::string shared =
@@ -86,8 +91,11 @@ double TrainingLoop::learning_rate(std::int64_t iteration) const {
 
 std::map<std::string, ParameterRule> TrainingLoop::rules() const {
   std::map<std::string, ParameterRule> result;
-  for (const TrainedParameter& p : learner_.network().parameters())
-    result["network." + p.name] = parameter_rule(recipe_.optimizer, p.kind);
+  for (const TrainedParameter& p : learner_.network().parameters()) {
+    ParameterRule& rule = result["network." + p.name];
+    rule = parameter_rule(recipe_.optimizer, p.kind);
+    rule.lr_mult *= recipe_.optimizer.backbone_lr_scale;
+  }
   for (const PartialTensor& p : learner_.head().parameters())
     result["head." + p.name] = parameter_rule(
         recipe_.optimizer, p.tensor.dim() <= 1 ? ParameterKind::bias : ParameterKind::weight);

@@ -7,6 +7,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, fields, option
 from facebench.cli.verb import Answer, verb
+from facebench.core._named_code import import_function, is_named_function
 
 # The fields of ValidationOptions, by their names on the command line.
 VALIDATION = {
@@ -44,6 +45,9 @@ def train(
     recipe: argument("See: facebench list recipes; or a TOML file."),
     pack: option("The images to train on.", Path),
     setting: common.setting("KEY=VALUE of the recipe, e.g. lr=0.05 or network=small4.") = None,
+    batch: option("Another batch; the rate follows by the linear rule.", int, min=1) = None,
+    init: option("Weights to begin with: .safetensors, .pt, .onnx.", Path) = None,
+    init_key: option("The entry of a checkpoint that holds them, where it has several.") = None,
     exclude: common.Exclude = None,
     label: common.Label = "",
     split: common.Split = "",
@@ -62,6 +66,7 @@ def train(
     settings = common.parse_assignments(setting)
     if seed is not None:
         settings["seed"] = seed
+    network = _named_network(settings)
     if options["resume"] and out is None:
         raise ValueError("--resume needs --out, the folder of the run to go on with")
     if validate and validation_pack is None:
@@ -76,9 +81,12 @@ def train(
     folder = common.out_path(out, "train", Path(recipe).stem) if first else Path("runs")
     try:
         result = facebench.train(
-            training.load_recipe(recipe, **settings),
+            training.load_recipe(recipe, scaled_batch=batch, **settings),
             pack,
             folder,
+            network=network,
+            init=init,
+            init_key=init_key,
             exclude=exclude,
             label=label,
             split=split,
@@ -95,6 +103,12 @@ def train(
         return None
     epochs = f"{result['epochs']} epoch{'s' * (result['epochs'] != 1)}"
     lines = [f"{result['model']}: {epochs}, mean loss of the last epoch {result['loss']:.4g}"]
+    if network is not None:
+        result["onnx"] = facebench.training._timm_network.write_onnx(result["model"], network)
+    if "onnx" in result:
+        lines.append(result["onnx"])
+    if begun := result.get("begun_with"):
+        lines.append(_beginning(begun, options["extend"], init))
     if exclude:
         lines.append(f"left out by {exclude}: {result['excluded']} images")
     if result["best_score"] is not None:
@@ -102,6 +116,25 @@ def train(
         lines.append(f"best epoch {result['best_epoch']}: {name} {result['best_score']:.6g}")
     lines.append(f"curves: {folder / 'report.html'}")
     return Answer(result, "\n".join(lines))
+
+
+def _named_network(settings):
+    """The network that ``--set network=module:function`` names: code that the user asks for, as
+    with --model. What a recipe's file names never becomes an import."""
+    name = str(settings.get("network", ""))
+    if name.startswith("timm:") or not is_named_function(name):
+        return None
+    del settings["network"]
+    return import_function(name, "module:function that makes a network")
+
+
+def _beginning(begun, extended, init) -> str:
+    if extended is not None:
+        return f"went on from {extended}: {begun['iterations']} steps"
+    if "taken" not in begun:
+        return f"trained the network of {init.name} with its weights"
+    count = begun["taken"] + len(begun["fresh"])
+    return f"began with {begun['file']}: {begun['taken']} of {count} tensors"
 
 
 def resuming(folder: Path, out: Path | None, options: dict) -> str:

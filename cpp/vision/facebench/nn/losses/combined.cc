@@ -1,7 +1,8 @@
 // Combined margin: SphereFace's factor, ArcFace's and CosFace's summand at once,
 //   s (cos(m1 theta + m2) - m3).
-// Source: Deng et al., "ArcFace", CVPR 2019, Eq. 4; (1, 0.3, 0.2) is its table 2's "CM1". As in the
-// authors' MXNet code, nothing is changed where m1 theta + m2 > pi.
+// Source: Deng et al., "ArcFace", CVPR 2019, Eq. 4; (1, 0.3, 0.2) is its table 2's "CM1", and
+// (0.9, 0.4, 0.15) its "CM2": the factor may be below 1. As in the authors' MXNet code, nothing is
+// changed where m1 theta + m2 > pi.
 
 #include <cmath>
 
@@ -22,7 +23,8 @@ struct CombinedOptions {
   static void describe(OptionsBuilder<CombinedOptions>& o) {
     o.name("CombinedOptions", "Margins on angle and cosine at once.");
     o.field("s", &CombinedOptions::s, "scale of the cosines", 1e-3, 1e4);
-    o.field("m1", &CombinedOptions::m1, "factor of the true class's angle", 1, 8);
+    o.field("m1", &CombinedOptions::m1,
+            "factor of the true class's angle; below 1 it makes up for the summands", 1e-3, 8);
     o.field("m2", &CombinedOptions::m2, "margin added to it, radians", 0, 3.15);
     o.field("m3", &CombinedOptions::m3, "margin taken off the cosine of that", 0, 2);
     describe_init(o);

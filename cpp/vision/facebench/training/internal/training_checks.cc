@@ -227,7 +227,7 @@ bool has_batch_norm(TrainedNetwork& network) {
 std::vector<std::string> check_plan(const PlannedTraining& plan) {
   std::vector<std::string> notes;
   check_batches(plan);
-  if (plan.network.parameters().empty())
+  if (plan.network.parameters().empty() && plan.recipe.training.freeze.empty())
     notes.push_back(
         "the network has no parameter that requires a gradient: only the loss's own "
         "weights are trained. Set requires_grad of what is to be learned.");

@@ -87,6 +87,8 @@ Json training_record(const Recipe& recipe, const TrainingSet& data, const Traini
                  {"changed", changed_settings(recipe)},
                  {"loss", callbacks.loss ? callbacks.loss->description : Json(recipe.loss)},
                  {"training_set", std::move(set)}};
+  if (!recipe.training.freeze.empty()) record["frozen"] = recipe.training.freeze;
+  if (!recipe.batch_scaling.is_null()) record["batch_scaling"] = recipe.batch_scaling;
   record.update(trained_by);
   return record;
 }

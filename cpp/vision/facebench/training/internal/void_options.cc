@@ -74,6 +74,7 @@ void of_optimizer(const PlannedTraining& plan, VoidOptions& options) {
   if (!o.is_adam())
     options.when(o.momentum > 0, {"optimizer.momentum_rule", "optimizer.nesterov"},
                  options.says("optimizer.momentum"));
+  options.when(o.clip_norm > 0, {"optimizer.clip_part"}, options.says("optimizer.clip_norm"));
   options.when(o.weight_decay > 0,
                {"optimizer.decay_biases", "optimizer.decay_norms", "optimizer.decay_slopes"},
                options.says("optimizer.weight_decay"));
