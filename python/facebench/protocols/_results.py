@@ -249,13 +249,13 @@ class Result(NamedValues):
         """`to_rows` as a pandas DataFrame."""
         return frame(self.to_rows())
 
-    def plot_roc(self, ax=None, *, bands=True, **line):
+    def plot_roc(self, ax=None, *, bands=True, marks=True, **line):
         """TAR over FAR of each track; see `facebench.plots.plot_roc`."""
-        return from_above("plots").plot_roc(self, ax, bands=bands, **line)
+        return from_above("plots").plot_roc(self, ax, bands=bands, marks=marks, **line)
 
-    def plot_det(self, ax=None, *, bands=True, **line):
+    def plot_det(self, ax=None, *, bands=True, marks=True, axes="normal", **line):
         """FNMR over FMR of each track; see `facebench.plots.plot_det`."""
-        return from_above("plots").plot_det(self, ax, bands=bands, **line)
+        return from_above("plots").plot_det(self, ax, bands=bands, marks=marks, axes=axes, **line)
 
     def plot_cmc(self, ax=None, **line):
         """Identification rate over rank of each search; see `facebench.plots.plot_cmc`."""

@@ -1,17 +1,7 @@
 """Plots of rates, times and differences: bars, lines and points with intervals, as inline SVG."""
 
-from facebench.reports.charts import (
-    BOTTOM,
-    LEFT,
-    NAMES,
-    TOP,
-    WIDTH,
-    Axis,
-    Chart,
-    log_numbers,
-    log_rates,
-    numbers,
-)
+from facebench.reports.axes import Axis, log_numbers, log_rates, numbers
+from facebench.reports.charts import BOTTOM, LEFT, NAMES, TOP, WIDTH, Chart
 
 
 def bars_svg(groups, series, title, x_title, y_title):

@@ -27,7 +27,7 @@ from facebench.reports.page import (
     write_text,
     written,
 )
-from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
+from facebench.reports.run_plots import as_matrix, of_track, track_matrices, track_plots
 
 
 class _Run:
@@ -143,20 +143,21 @@ def run_report(run):
     return _run_text(_Run(run, "value"))
 
 
-def runs_section(title, runs, titles=None, notes=()):
+def runs_section(title, runs, titles=None, notes=(), axes="normal"):
     """Run folders side by side: numbers with intervals, matrices, curves, failures, provenance.
 
     ``titles`` name the columns, by default by folder. Runs of one system under several protocols
-    may have the same title. ``notes`` are paragraphs that stand at the top.
+    may have the same title. ``notes`` are paragraphs that stand at the top; ``axes`` of DET curves:
+    "normal" (deviates) or "log".
     """
     folders = as_list(runs)
     titles = listed(titles, "titles") or _eval.run_titles(folders)
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
-    return _section(title, [_Run(f, t) for f, t in zip(folders, titles, strict=True)], notes)
+    return _section(title, [_Run(f, t) for f, t in zip(folders, titles, strict=True)], notes, axes)
 
 
-def _section(title, loaded, notes=()):
+def _section(title, loaded, notes=(), axes="normal"):
     protocols: dict[tuple[str, str], list[_Run]] = {}
     versions: dict[str, set[str]] = {}
     for run in loaded:
@@ -174,7 +175,7 @@ def _section(title, loaded, notes=()):
                 f" (version {same[0].version})" if len(versions[same[0].protocol]) > 1 else ""
             )
             section.blocks.append(heading(name + of_version))
-        section.blocks += [*_box(same), *_protocol_blocks(same)]
+        section.blocks += [*_box(same), *_protocol_blocks(same, axes)]
     section.blocks.append(_provenance(loaded))
     return section
 
@@ -225,32 +226,6 @@ def _table(runs):
     return _eval.report_table(folders, titles, all(r.check for r in runs))
 
 
-def _of_track(table, track):
-    """The rows of single numbers, and those of each matrix, of a track."""
-    numbers: list[dict] = []
-    matrices: dict[str, list[dict]] = {}
-    for row in table["rows"]:
-        if row["track"] != track:
-            continue
-        if row["row"] or row["column"]:
-            matrices.setdefault(row["metric"], []).append(row)
-        else:
-            numbers.append(row)
-    return numbers, matrices
-
-
-def _as_matrix(metric, rows, run):
-    """The cells of a matrix of a run: labels of columns, and (label, cells) of each row."""
-    columns = list(dict.fromkeys(row["column"] for row in rows))
-    cells = {(row["row"], row["column"]): row["cells"][run] for row in rows}
-    labels = dict.fromkeys(row["row"] for row in rows)
-    return {
-        "title": _eval.metric_title(metric),
-        "columns": columns,
-        "rows": [(label, [cells[label, column] for column in columns]) for label in labels],
-    }
-
-
 def _number_text(metric, value):
     return "undefined" if value is None else _eval.metric_text(metric, value)
 
@@ -268,7 +243,7 @@ def _run_text(run):
     content = {"warnings": [], "notes": []} | run.content
     tracks = []
     for name in _eval.sorted_names(list(run.tracks)):
-        numbers, matrices = _of_track(table, name)
+        numbers, matrices = of_track(table, name)
         facts = content["tracks"].get(name, {})
         failed = {
             "Failed enrolments": facts.get("failed"),
@@ -279,7 +254,7 @@ def _run_text(run):
                 "name": name,
                 "counts": _counts_text(run.tracks[name].get("counts", {}), facts),
                 "numbers": [_numbers_line(row, row["cells"][0]) for row in numbers],
-                "matrices": [_as_matrix(m, rows, 0) for m, rows in matrices.items()],
+                "matrices": [as_matrix(m, rows, 0) for m, rows in matrices.items()],
                 "failed": [(title, samples) for title, samples in failed.items() if samples],
             }
         )
@@ -334,15 +309,17 @@ def _counts_text(counts, facts):
 # --- the page -------------------------------------------------------------------------------------
 
 
-def _protocol_blocks(runs):
+def _protocol_blocks(runs, axes):
     tracks = _eval.sorted_names(list(dict.fromkeys(t for r in runs for t in r.tracks)))
     table = _table(runs)
     blocks = []
-    numbers = _numbers(table, runs, tracks)
-    if numbers["groups"]:
-        blocks.append({"kind": "numbers", **numbers})
+    all_numbers = _numbers(table, runs, tracks)
+    if all_numbers["groups"]:
+        blocks.append({"kind": "numbers", **all_numbers})
     for track in tracks:
-        for drawn in (_matrices(table, runs, track), _plots(runs, track)):
+        numbers, matrices = of_track(table, track)
+        pictures = track_plots(runs, track, numbers, axes)
+        for drawn in (track_matrices(matrices, runs, track), pictures):
             if drawn:
                 blocks.append(plots(*drawn))
     return [
@@ -358,7 +335,7 @@ def _numbers(table, runs, tracks):
     groups = []
     for track in tracks:
         # Failures to enrol have a table of their own.
-        rows = [r for r in _of_track(table, track)[0] if r["metric"] != "failure_to_enrol_rate"]
+        rows = [r for r in of_track(table, track)[0] if r["metric"] != "failure_to_enrol_rate"]
         if rows:
             name = f"{runs[0].content['protocol']['title']}, track {track}"
             shown = [(r["title"], [c and _shown(r["metric"], c) for c in r["cells"]]) for r in rows]
@@ -403,57 +380,6 @@ def _shown(metric, cell):
         "rests_on": "; ".join(behind),
         "title": method,
     }
-
-
-def _matrices(table, runs, track):
-    drawn = []
-    for metric, rows in _of_track(table, track)[1].items():
-        for k, run in enumerate(runs):
-            matrix = _as_matrix(metric, rows, k)
-            cells = [cells for _, cells in matrix["rows"]]
-            if not any(c for row in cells for c in row):
-                continue
-            notes = [
-                [c and c["interval"] and "{:.3f} – {:.3f}".format(*c["interval"]) for c in row]
-                for row in cells
-            ]
-            labels = [label for label, _ in matrix["rows"]]
-            values = [[c and c["value"] for c in row] for row in cells]
-            name = matrix["title"]
-            svg = matrix_svg(labels, matrix["columns"], values, notes, title=name)
-            title = f"{run.title}: " if len(runs) > 1 else ""
-            caption = f"{title}{name}, track {track} (row: template 1, column: template 2)"
-            drawn.append((svg, caption))
-    return drawn
-
-
-def _plots(runs, track):
-    def having(kind):
-        return [(r.title, r.curves[track][kind]) for r in runs if kind in r.curves.get(track, {})]
-
-    drawn = []
-    roc, cmc, identification = having("roc"), having("cmc"), having("dir")
-    if roc:
-        bands = [r.curves[track].get("band") for r in runs if "roc" in r.curves.get(track, {})]
-        levels = {f"{100 * r.level:g} %" for r in runs if "band" in r.curves.get(track, {})}
-        note = f"; bands: {', '.join(sorted(levels))}, pointwise, over draws of people"
-        note = note if levels else ""
-        drawn.append((roc_svg([(t, *c) for t, c in roc], bands), f"ROC, track {track}{note}"))
-        svg = det_svg(
-            [(t, far, [1 - v for v in tar]) for t, (far, tar) in roc],
-            bands=[b and (b[0], 1 - b[2], 1 - b[1]) for b in bands],
-        )
-        drawn.append((svg, f"DET, track {track}{note}"))
-    if cmc:
-        drawn.append((cmc_svg(cmc), f"CMC, track {track}"))
-    if identification:
-        errors = [(t, fpir, [1 - v for v in dir]) for t, (fpir, dir) in identification]
-        caption = f"False negative over false positive identification rate, track {track}"
-        drawn.append((det_svg(errors, "FPIR", "FNIR"), caption))
-    for title, scores in having("scores"):
-        caption = f"Scores, track {track}" + (f": {title}" if len(runs) > 1 else "")
-        drawn.append((histogram_svg(*scores), caption))
-    return drawn
 
 
 # --- tables ---------------------------------------------------------------------------------------

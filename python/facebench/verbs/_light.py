@@ -10,6 +10,7 @@ from facebench.analysis.runs import as_list
 from facebench.core import _rows
 from facebench.core._above import from_above
 from facebench.core._arguments import listed, of_kind, one_of, path_text
+from facebench.reports.error_curves import AXES
 from facebench.reports.markdown import align_tables
 from facebench.reports.results import (
     folders_section,
@@ -29,6 +30,7 @@ def report(
     format="markdown",
     titles=None,
     rows="metrics",
+    axes="normal",
     out=None,
     **paper,
 ):
@@ -48,13 +50,15 @@ def report(
     Folders of trainings: what each reached, and as html their curves side by side; as csv, frame
     and parquet a row for each logged step.
 
-    As html the page links to the folders, and shows the worst pairs of runs that kept their crops.
+    As html the page links to the folders, and shows the worst pairs of runs that kept their crops;
+    ``axes`` of DET curves: "normal" (deviates, as the field draws them) or "log".
 
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
     """
     runs = as_list(runs)
     one_of(rows, ("metrics", "systems"), "rows")
+    one_of(axes, AXES, "axes")
     of_kind(format, str, "format")
     of_kind(against, (str, os.PathLike, type(None)), "against")
     if any(map(is_training, runs)):
@@ -88,7 +92,7 @@ def report(
         text = "\n".join(parts)
         return _text_to(out, align_tables(text) if format == "markdown" else text)
     path = _html_path(out)
-    sections = [runs_section("Results", runs, titles)]
+    sections = [runs_section("Results", runs, titles, axes=axes)]
     if against:
         sections.append(from_above("against_section")(runs, against, stated, titles))
     names = listed(titles, "titles") or _eval.run_titles([os.fspath(run) for run in runs])

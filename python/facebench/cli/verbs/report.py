@@ -6,6 +6,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, completion, flag, option
 from facebench.cli.verb import Answer, verb
+from facebench.reports.error_curves import AXES
 from facebench.reports.trainings import is_training
 
 
@@ -59,6 +60,12 @@ def report(
         "its p-value.",
         metavar="TEXT",
     ) = None,
+    axes: option(
+        "With html: the axes of DET curves, of normal deviates or logarithmic.",
+        str,
+        metavar="[normal|log]",
+        **completion("", AXES),
+    ) = "normal",
     out: option("The file to write, or the folder for html.", Path) = None,
     json: common.Json = False,
 ):
@@ -88,6 +95,7 @@ def report(
         format=format,
         titles=title,
         rows=rows,
+        axes=axes,
         out=out,
         **paper,
     )
