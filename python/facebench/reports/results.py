@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from facebench import _eval
 from facebench.analysis._signatures import SIGNATURE
-from facebench.analysis.headlines import headline
 from facebench.analysis.runs import as_list, curves, read_run
 from facebench.core import Error
 from facebench.core._arguments import brief, listed
@@ -28,6 +27,7 @@ from facebench.reports.page import (
     written,
 )
 from facebench.reports.run_plots import as_matrix, of_track, track_matrices, track_plots
+from facebench.reports.summaries import systems_by_protocols
 
 
 class _Run:
@@ -165,7 +165,7 @@ def _section(title, loaded, notes=(), axes="normal"):
         versions.setdefault(run.protocol, set()).add(run.version)
     section = Section(title, [text(note) for note in notes])
     if len(protocols) > 1:
-        section.blocks.append(_summary(loaded, list(protocols.values())))
+        section.blocks.append(systems_by_protocols(loaded, list(protocols.values())))
         note = "Of each protocol one number, rates in percent; below it its interval."
         section.blocks.append(text(note))
     for same in protocols.values():
@@ -180,31 +180,22 @@ def _section(title, loaded, notes=(), axes="normal"):
     return section
 
 
-def _summary(loaded, protocols):
-    """Systems by protocols: of each the number that stands for its protocol."""
-    columns = [""]
-    cells: dict[str, list] = {run.title: [] for run in loaded}
-    for runs in protocols:
-        track, metric, _ = headline(runs[0].metrics)
-        name = runs[0].content["protocol"]["title"]
-        columns.append(f"{name}: {_eval.metric_title(metric.partition('[')[0])}")
-        for title, row in cells.items():
-            numbers = [
-                _summary_cell(headline(r.metrics, {"track": track, "metric": metric}))
-                for r in runs
-                if r.title == title
-            ]
-            row.append(numbers[0] if numbers else "–")
-    return table_block(columns, [[title, *row] for title, row in cells.items()])
+def named(names):
+    """Names as a title has them; of many the first.
+
+    >>> named(["a", "b"]), named(list("abcdef"))
+    ('a and b', 'a, b, c and 3 more')
+    """
+    names = list(dict.fromkeys(names))
+    if len(names) > 4:
+        return f"{', '.join(names[:3])} and {len(names) - 3} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def _summary_cell(number):
-    _, metric, cell = number
-    if cell is None:
-        return "–"
-    name = metric.partition("[")[0]
-    ends = cell["interval"] and " – ".join(_number_text(name, end) for end in cell["interval"])
-    return Cell(_number_text(name, cell["value"]), ends or "", sort=cell["value"])
+def page_title(runs, names):
+    """What a page of runs is called: who on what."""
+    protocols = [read_run(run)["content"]["protocol"]["title"] for run in as_list(runs)]
+    return f"{named(names)} on {named(protocols)}"
 
 
 def folders_section(runs, titles, page_folder):
@@ -278,7 +269,7 @@ def _numbers_line(row, cell):
     interval = behind = ""
     if cell["interval"]:
         low, high = (_number_text(metric, end) for end in cell["interval"])
-        interval = f"[{low}, {high}]{'+' * bool(cell['note'])} at {100 * cell['level']:.4g} %"
+        interval = f"[{low}, {high}]{cell['mark']} at {100 * cell['level']:.4g} %"
     if support:
         achieved = _achieved(support)
         behind = f"{achieved}{achieved and ', '}{support['errors']} of {support['expected']:.4g} "
@@ -319,9 +310,8 @@ def _protocol_blocks(runs, axes):
     for track in tracks:
         numbers, matrices = of_track(table, track)
         pictures = track_plots(runs, track, numbers, axes)
-        for drawn in (track_matrices(matrices, runs, track), pictures):
-            if drawn:
-                blocks.append(plots(*drawn))
+        rows = [*track_matrices(matrices, runs, track), *pictures]
+        blocks += [plots(*drawn) for drawn in rows if drawn]
     return [
         *blocks,
         _counts(runs, tracks),
@@ -338,8 +328,12 @@ def _numbers(table, runs, tracks):
         rows = [r for r in of_track(table, track)[0] if r["metric"] != "failure_to_enrol_rate"]
         if rows:
             name = f"{runs[0].content['protocol']['title']}, track {track}"
-            shown = [(r["title"], [c and _shown(r["metric"], c) for c in r["cells"]]) for r in rows]
-            groups.append((name, shown))
+            lines = [(r["title"], [c and _shown(r["metric"], c) for c in r["cells"]]) for r in rows]
+            groups.append((name, lines))
+    shown = [c for _, rows in groups for _, cells in rows for c in cells if c and c["method"]]
+    methods = list(dict.fromkeys(c["method"] for c in shown))
+    for cell in shown:  # a letter for each where there are several
+        cell["letter"] = chr(ord("a") + methods.index(cell["method"])) if len(methods) > 1 else ""
     cells = [c for row in table["rows"] if not row["row"] for c in row["cells"] if c]
     levels = sorted({f"{100 * c['level']:g} %" for c in cells if c["level"]})
     return {
@@ -349,6 +343,7 @@ def _numbers(table, runs, tracks):
             [*table["notes"], *(f"No interval: {w}." for w in table["no_interval"])]
         ),
         "levels": ", ".join(levels),
+        "methods": methods,
         "conventions": ", ".join(sorted({r.convention for r in runs})),
     }
 
@@ -367,18 +362,18 @@ def _shown(metric, cell):
         behind.append(f"{_achieved(support)}, {support['errors']} {errors}")
     if cell["rule"]:
         behind.append(f"rule: {cell['rule']}")
-    method = f"method: {cell['method']}"
     if cell["standard_error"] is not None:
-        method += f"; sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
+        errors = cell["sd"], cell["standard_error"]
+        behind.append("sd {:.2f}, standard error {:.2f}".format(*(100 * e for e in errors)))
     if interval:
         interval = " – ".join(_number_text(metric, end) for end in interval)
-        interval += "+" * bool(cell["note"])
+        interval += cell["mark"]
     return {
         "value": _number_text(metric, cell["value"]),
         "interval": interval,
         "unreliable": bool(support) and not support["reliable"],
         "rests_on": "; ".join(behind),
-        "title": method,
+        "method": cell["method"] if interval else "",
     }
 
 

@@ -32,9 +32,11 @@ def as_matrix(metric, rows, run):
 
 
 def track_matrices(matrices, runs, track):
-    """(SVG, caption) of each matrix of a track."""
-    drawn = []
+    """The matrices of a track, of each quantity a row of pictures: (SVG, caption) of each run."""
+    every = []
     for metric, rows in matrices.items():
+        drawn: list[tuple[str, str]] = []
+        every.append(drawn)
         for k, run in enumerate(runs):
             matrix = as_matrix(metric, rows, k)
             cells = [cells for _, cells in matrix["rows"]]
@@ -51,7 +53,7 @@ def track_matrices(matrices, runs, track):
             title = f"{run.title}: " if len(runs) > 1 else ""
             caption = f"{title}{name}, track {track} (row: template 1, column: template 2)"
             drawn.append((svg, caption))
-    return drawn
+    return every
 
 
 def _marks(numbers, run):
@@ -67,8 +69,8 @@ def _marks(numbers, run):
 
 
 def track_plots(runs, track, numbers, axes="normal"):
-    """(SVG, caption) of each curve and histogram of a track; ``numbers``: its rows of the table,
-    ``axes``: those of DET curves."""
+    """Rows of pictures of a track, (SVG, caption) each: curves, then histograms. ``numbers``: its
+    rows of the table, ``axes``: those of DET curves."""
 
     def having(kind):
         return [(r.title, r.curves[track][kind]) for r in runs if kind in r.curves.get(track, {})]
@@ -97,6 +99,7 @@ def track_plots(runs, track, numbers, axes="normal"):
         curves = [ErrorCurve(t, fpir, dir) for t, (fpir, dir) in identification]
         caption = f"False negative over false positive identification rate, track {track}"
         drawn.append((det_svg(curves, "FPIR", "FNIR", axes), caption))
+    histograms = []
     for run in runs:
         if scores := run.curves.get(track, {}).get("scores"):
             title = f": {run.title}" if len(runs) > 1 else ""
@@ -105,8 +108,8 @@ def track_plots(runs, track, numbers, axes="normal"):
             if thresholds:
                 caption += f"; thresholds: {', '.join(f'{n} {at:.3g}' for at, n in thresholds)}"
             edges, genuine, impostor = scores
-            drawn.append((histogram_svg(edges, genuine, impostor, thresholds), caption))
-    return drawn
+            histograms.append((histogram_svg(edges, genuine, impostor, thresholds), caption))
+    return [drawn, histograms]
 
 
 def _thresholds(metrics, scores):

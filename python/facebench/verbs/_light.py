@@ -9,11 +9,14 @@ from facebench.analysis import _signatures
 from facebench.analysis.runs import as_list
 from facebench.core import _rows
 from facebench.core._above import from_above
-from facebench.core._arguments import listed, of_kind, one_of, path_text
+from facebench.core._arguments import brief, listed, of_kind, one_of, path_text
+from facebench.reports.comparisons import differences_section
 from facebench.reports.error_curves import AXES
 from facebench.reports.markdown import align_tables
 from facebench.reports.results import (
     folders_section,
+    named,
+    page_title,
     runs_section,
     verify_pages,
 )
@@ -31,13 +34,15 @@ def report(
     titles=None,
     rows="metrics",
     axes="normal",
+    baseline=None,
     out=None,
     **paper,
 ):
     """Run folders side by side as text (markdown, csv, latex, text) or as an HTML page.
 
     ``rows="systems"``: a table for a paper, with a row for each system; ``paper`` are its keywords:
-    metrics, digits, interval, baseline, ... (see `facebench.reports.system_table`).
+    metrics, digits, interval, ... (see `facebench.reports.system_table`). ``baseline``: a title;
+    the others get their difference to it. As html that is the first of several runs by default.
 
     ``against``: the name of a paper whose tables are built in (see ``claims.list_published``),
     or your own TOML file. Its numbers are shown beside those of the runs;
@@ -51,7 +56,9 @@ def report(
     and parquet a row for each logged step.
 
     As html the page links to the folders, and shows the worst pairs of runs that kept their crops;
-    ``axes`` of DET curves: "normal" (deviates, as the field draws them) or "log".
+    ``axes`` of DET curves: "normal" (deviates, as the field draws them) or "log". Several runs of a
+    protocol are compared: paired differences with intervals, p-values and a forest plot, and of two
+    runs the pairs that they decide differently.
 
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
@@ -61,8 +68,10 @@ def report(
     one_of(axes, AXES, "axes")
     of_kind(format, str, "format")
     of_kind(against, (str, os.PathLike, type(None)), "against")
+    if baseline is not None and rows != "systems" and format != "html":
+        raise ValueError("baseline: goes with rows='systems', or with format='html'")
     if any(map(is_training, runs)):
-        if against or rows != "metrics" or paper:
+        if against or baseline or rows != "metrics" or paper:
             raise ValueError(
                 "trainings have no rows='systems', and no paper's tables to go against"
             )
@@ -80,7 +89,7 @@ def report(
     if rows == "systems":
         if against:
             raise ValueError("against: goes with rows='metrics'")
-        return _text_to(out, reports.system_table(runs, format, titles, **paper))
+        return _text_to(out, reports.system_table(runs, format, titles, baseline=baseline, **paper))
     if format != "html":
         parts = (
             [] if against and format in ("csv", "json") else [reports.table(runs, format, titles)]
@@ -93,13 +102,25 @@ def report(
         return _text_to(out, align_tables(text) if format == "markdown" else text)
     path = _html_path(out)
     sections = [runs_section("Results", runs, titles, axes=axes)]
+    names = listed(titles, "titles") or _eval.run_titles([os.fspath(run) for run in runs])
+    sections += filter(None, [_differences(runs, names, baseline)])
     if against:
         sections.append(from_above("against_section")(runs, against, stated, titles))
-    names = listed(titles, "titles") or _eval.run_titles([os.fspath(run) for run in runs])
+    if len(runs) == 2:
+        sections += filter(None, [_inspect.disagreements(*runs, *names)])
     sections += filter(None, map(_inspect.worst_pairs, runs, names))
     sections.append(folders_section(runs, names, path.parent))
-    reports.write_html(path, "facebench report", sections)
+    reports.write_html(path, page_title(runs, names), sections)
     return path
+
+
+def _differences(runs, names, baseline):
+    """The section of differences to the baseline, by default the first of several."""
+    if baseline is not None and baseline not in names:
+        raise ValueError(f"baseline {brief(baseline)} is not a title; titles: {', '.join(names)}")
+    if len(set(names)) < 2:
+        return None
+    return differences_section(runs, names, names[0] if baseline is None else baseline)
 
 
 def _report_trainings(folders, format, titles, out):
@@ -109,7 +130,8 @@ def _report_trainings(folders, format, titles, out):
         return _rows.write_parquet(reports.training_rows(folders, titles), out)
     if format == "html":
         path = _html_path(out)
-        reports.write_html(path, "facebench report", trainings_sections(folders, titles))
+        names = titles or [Path(os.path.abspath(folder)).name for folder in folders]
+        reports.write_html(path, named(names), trainings_sections(folders, titles))
         return path
     return _text_to(out, trainings_table(folders, format, titles))
 

@@ -57,7 +57,7 @@ def report(
     ) = "brackets",
     baseline: option(
         "With --rows systems: the title of a system; the others get their difference to it, with "
-        "its p-value.",
+        "its p-value. With html: the run that the others are compared with; default: the first.",
         metavar="TEXT",
     ) = None,
     axes: option(
@@ -84,9 +84,9 @@ def report(
     paper = {}
     if rows == "systems":
         names = metrics.split(",") if metrics else ()
-        paper = {"metrics": names, "digits": digits, "interval": interval, "baseline": baseline}
-    elif metrics or baseline or digits is not None or interval != "brackets":
-        raise ValueError("--metrics, --digits, --interval and --baseline go with --rows systems")
+        paper = {"metrics": names, "digits": digits, "interval": interval}
+    elif metrics or digits is not None or interval != "brackets":
+        raise ValueError("--metrics, --digits and --interval go with --rows systems")
     written = facebench.report(
         runs,
         against=against,
@@ -96,6 +96,7 @@ def report(
         titles=title,
         rows=rows,
         axes=axes,
+        baseline=baseline,
         out=out,
         **paper,
     )
