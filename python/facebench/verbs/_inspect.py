@@ -288,7 +288,8 @@ def draw_inspection(found: Inspection):
         f"{found.impostor} impostor comparisons, FNMR {percent(found.fnmr)} % of {found.genuine} "
         "genuine ones."
     )
-    blocks = [*_head(found), text(rates)]
+    blocks = [text(rates)]
+    blocks[:0] = _head(found)
     kinds = found.pairs()
     if found._crops is None:
         for title_of_kind, pairs in kinds:
