@@ -11,8 +11,10 @@ from facebench.core import _rows
 from facebench.core._above import from_above
 from facebench.core._arguments import brief, listed, of_kind, one_of, path_text
 from facebench.reports.comparisons import differences_section
+from facebench.reports.drawn import drawing
 from facebench.reports.error_curves import AXES
 from facebench.reports.markdown import align_tables
+from facebench.reports.page import Section, heading
 from facebench.reports.results import (
     folders_section,
     named,
@@ -22,6 +24,7 @@ from facebench.reports.results import (
 )
 from facebench.reports.trainings import is_training, trainings_sections, trainings_table
 from facebench.verbs import _inspect
+from facebench.verbs._quality import quality
 
 
 def report(
@@ -35,6 +38,9 @@ def report(
     rows="metrics",
     axes="normal",
     baseline=None,
+    attributes=None,
+    qualities=None,
+    column=None,
     out=None,
     **paper,
 ):
@@ -58,7 +64,9 @@ def report(
     As html the page links to the folders, and shows the worst pairs of runs that kept their crops;
     ``axes`` of DET curves: "normal" (deviates, as the field draws them) or "log". Several runs of a
     protocol are compared: paired differences with intervals, p-values and a forest plot, and of two
-    runs the pairs that they decide differently.
+    runs the pairs that they decide differently. ``attributes``: a CSV file with the groups of
+    people or photographs, ``qualities``: one with qualities of photographs, ``column``: its column;
+    the page then has the error rates of the groups, or the FNMR as images are discarded.
 
     Returns the text; with ``out`` it is written there (``format="html"`` needs it: a file, or a
     folder that then gets ``report.html``) and the path is returned.
@@ -70,6 +78,8 @@ def report(
     of_kind(against, (str, os.PathLike, type(None)), "against")
     if baseline is not None and rows != "systems" and format != "html":
         raise ValueError("baseline: goes with rows='systems', or with format='html'")
+    if format != "html" and (attributes is not None or qualities is not None):
+        raise ValueError("attributes and qualities: go with format='html'")
     if any(map(is_training, runs)):
         if against or baseline or rows != "metrics" or paper:
             raise ValueError(
@@ -108,10 +118,27 @@ def report(
         sections.append(from_above("against_section")(runs, against, stated, titles))
     if len(runs) == 2:
         sections += filter(None, [_inspect.disagreements(*runs, *names)])
+    for run, name in zip(runs, names, strict=True):
+        if attributes is not None:
+            found = analysis.groups(run, attributes, **({"column": column} if column else {}))
+            sections.append(_as_section(found, f"Groups: {name}"))
+        if qualities is not None:
+            found = quality(run, csv=qualities, column=None if column is None else [column])
+            sections.append(_as_section(found, f"Error versus discard: {name}"))
     sections += filter(None, map(_inspect.worst_pairs, runs, names))
     sections.append(folders_section(runs, names, path.parent))
     reports.write_html(path, page_title(runs, names), sections)
     return path
+
+
+def _as_section(found, title):
+    """What was found as a section of a page of runs."""
+    blocks: list[dict] = []
+    for section in drawing(found)[1]:
+        if section.title and blocks:
+            blocks.append(heading(section.title))
+        blocks += section.blocks
+    return Section(title, blocks)
 
 
 def _differences(runs, names, baseline):

@@ -105,3 +105,22 @@ def test_what_cannot_be_compared_is_said(runs, tmp_path):
         page("good", "weak", baseline="nobody")
     with pytest.raises(ValueError, match="baseline: goes with"):
         facebench.report(runs["good"], baseline="good")
+
+
+def test_a_table_of_attributes_or_qualities_gets_its_pictures(runs, tmp_path):
+    names = [f"P{fold}{k:02}" for fold in range(2) for k in range(60)]
+    table = tmp_path / "people.csv"
+    halves = (f"{n},{'low' if k % 60 < 30 else 'high'}\n" for k, n in enumerate(names))
+    table.write_text("name,half\n" + "".join(halves))
+    sharp = tmp_path / "sharp.csv"
+    photographs = [f"{n}/{n}_000{k}.jpg" for n in names for k in (1, 2)]
+    sharp.write_text("name,sharp\n" + "".join(f"{p},{k % 7}\n" for k, p in enumerate(photographs)))
+    page = facebench.report(runs["weak"], format="html", attributes=table, column="half",
+                            out=tmp_path / "g.html").read_text()  # fmt: skip
+    assert "<h2>Groups: weak</h2>" in page and 'class="plot grouprates"' in page
+    assert "high: " in page  # what a point says when it is pointed at
+    page = facebench.report(runs["weak"], format="html", qualities=sharp,
+                            out=tmp_path / "q.html").read_text()  # fmt: skip
+    assert "<h2>Error versus discard: weak</h2>" in page and 'class="plot discard"' in page
+    with pytest.raises(ValueError, match="go with format='html'"):
+        facebench.report(runs["weak"], attributes=table)

@@ -60,6 +60,15 @@ def report(
         "its p-value. With html: the run that the others are compared with; default: the first.",
         metavar="TEXT",
     ) = None,
+    attributes: option(
+        "With html: a CSV file with groups of people or photographs; the page shows their errors.",
+        Path,
+    ) = None,
+    qualities: option(
+        "With html: a CSV file with qualities of photographs; the page shows error versus discard.",
+        Path,
+    ) = None,
+    column: option("With --attributes or --qualities: the column of that file.") = None,
     axes: option(
         "With html: the axes of DET curves, of normal deviates or logarithmic.",
         str,
@@ -97,6 +106,9 @@ def report(
         rows=rows,
         axes=axes,
         baseline=baseline,
+        attributes=attributes,
+        qualities=qualities,
+        column=column,
         out=out,
         **paper,
     )
