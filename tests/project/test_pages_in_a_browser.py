@@ -227,3 +227,33 @@ def test_a_pair_is_seen_large_with_its_photographs(browser, inspected):
     size = "const i = document.querySelector('dialog[open] img'); return i && i.naturalWidth"
     assert browser.waited(size) == 48  # the photograph's own, and not the crop's
     sound(browser)
+
+
+def test_names_do_nothing_on_a_page(browser, runs, tmp_path):
+    script = "<script>window.hacked=1</script>"
+    evil = f""""><img src=x onerror=window.hacked=1>'</title></script>{script}"""
+    title = facebench.report(runs, titles=[evil, "b"], format="html", out=tmp_path / "p.html")
+    browser.open(title)
+    assert "<script>window.hacked" in point_at(browser, 300, 300)
+    point_at(browser, 300, 300, "svg.differences")
+    assert browser.run("return window.hacked === undefined")
+    assert browser.run("return document.querySelectorAll('img[src=x]').length") == 0
+    sound(browser)
+
+
+def test_a_served_folder_is_walked_through(browser, runs, page):
+    from selenium.webdriver.common.by import By
+
+    with facebench.serve(runs[0].parent) as server:
+        browser.open(server.address, 400)
+        assert browser.run("return document.documentElement.scrollWidth") <= 400
+        names = "return [...document.querySelectorAll('tbody tr')].map(r => r.cells[0].textContent)"
+        assert sorted(browser.run(names)) == ["good", "weak"]
+        heads = browser.driver.find_elements(By.CSS_SELECTOR, "th button")
+        next(h for h in heads if h.text == "%").click()
+        assert browser.run(names) == ["good", "weak"]  # the highest first
+        browser.driver.find_element(By.LINK_TEXT, "good").click()
+        assert "LFW View 2" in browser.driver.title
+        assert "good" in point_at(browser, 300, 200)
+        asked = [url for url in browser.asked() if not url.startswith(server.address)]
+        assert [url for url in asked if "favicon" not in url] == []
