@@ -361,3 +361,39 @@ def test_memory_of_a_step_is_that_of_its_device():
     value, why = memory("cuda", device_memory=None)
     assert value is None
     assert "pytorch" in why
+
+
+def ranked(first):
+    """Three rows in an order: b is the baseline, its pairs stand as (a, b) and (b, c)."""
+    values = {"a": 0.9, "b": 0.8, "c": 0.85}
+    cell = {"failure_to_enrol_rate": 0.0, "seeds": 1, "interval": None, "printed": None}
+    rows = [{"name": n, "cells": [cell | {"value": v, "values": [v]}]} for n, v in values.items()]
+    pairs = [{"a": a, "b": b, "difference": d, "interval": [d - 0.02, d + 0.02], "p_value": 0.01,
+              "adjusted_p": 0.02, "note": None, "no_interval": None}
+             for a, b, d in ((0, 1, 0.1), (1, 2, -0.05), (0, 2, 0.05))]  # fmt: skip
+    place = {"value": 0.9, "first": first, "rank_interval": None if first is None else [1, 2]}
+    ranking = {"places": [place] * 3, "pairs": pairs, "lower_is_better": False,
+               "undefined": None if first else "few people"}  # fmt: skip
+    column = {"id": "x", "name": "LFW", "metric_title": "accuracy", "metric": "accuracy",
+              "kind": "metric", "rate": True, "title": "LFW: accuracy"}  # fmt: skip
+    order = {"column": 0, "ranking": ranking, "rows": [0, 1, 2]}
+    table = {"columns": [column], "rows": rows, "baseline": "b", "differences": []}
+    return comparisons.order_section(table, order, {"level": 0.95})
+
+
+def table_of(section):
+    block = next(b for b in section.blocks if b["kind"] == "table")
+    heads = [c["text"] for c in block["columns"]]
+    return heads, [[cell.text for cell in row] for row in block["rows"]]
+
+
+def test_the_order_has_the_differences_to_the_baseline():
+    heads, rows = table_of(ranked(first=0.5))
+    assert heads == ["", "accuracy", "less b", "first in", "ranks", "failed to enrol"]
+    # a is (a, b) itself; c is (b, c) turned round; the baseline has none.
+    assert [row[2] for row in rows] == ["+10.00", "–", "+5.00"]
+
+
+def test_ranks_that_are_not_defined_have_no_column():
+    heads, _ = table_of(ranked(first=None))
+    assert heads == ["", "accuracy", "less b", "failed to enrol"]
