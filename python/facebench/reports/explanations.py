@@ -107,9 +107,13 @@ def _least(found):
 
 
 def _news(differences):
-    """Without what others lead to: other crops have other bytes, and other embeddings."""
+    """Without what others lead to: other crops have other bytes, and other embeddings. Failed
+    enrolments explain those of the failed alone."""
     causes = [d for d in differences if d["matters"] and not follows(d)]
-    explained = any(d["kind"] in ("data", "images", "model") for d in causes)
+    explained = any(
+        d["kind"] in ("data", "images", "model") and not d["what"].startswith("failed enrolments")
+        for d in causes
+    )
     return [d for d in differences if not (explained and follows(d))]
 
 
