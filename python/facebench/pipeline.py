@@ -11,6 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 from typing import Any, Unpack
+from urllib.parse import quote
 
 from facebench import __version__, datasets, embedding, reports
 from facebench._library import full
@@ -336,18 +337,20 @@ def _demo_page(raw, replicates):
         place = folder / run["folder"], run["title"]
         protocols.setdefault(run["protocol"], []).append(place)
         write_run_pages(place[0])
+    links = {}
     for protocol, places in protocols.items():
+        page = places[0][0].parent / "report.html"  # in the protocol's folder, beside its runs
+        links[protocol] = quote(os.path.relpath(page, folder))
         runs, titles = [list(side) for side in zip(*places, strict=True)]
         title = page_title(runs, titles)
         sections = [
             runs_section(title, runs, titles),
             differences_section(runs, titles, titles[0], replicates=replicates),
-            folders_section(runs, titles, folder),
+            folders_section(runs, titles, page.parent),
         ]
-        back = "The summary of all protocols is report.html beside this page."
-        reports.write_html(folder / f"{protocol}.html", title, [s for s in sections if s], back)
+        back = "The summary of all protocols is report.html in the folder above."
+        reports.write_html(page, title, [s for s in sections if s], back)
     every = [place for places in protocols.values() for place in places]
-    links = {protocol: f"{protocol}.html" for protocol in protocols}
     summary = protocols_by_systems([p for p, _ in every], [t for _, t in every], links)
     steps = [[s["name"], s["detail"], round(s["seconds"], 1)] for s in raw["steps"]]
     sections = [
