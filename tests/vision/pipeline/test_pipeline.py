@@ -435,7 +435,7 @@ def test_demo_in_small(tmp_path):
     page = (out / "lfw/report.html").read_text()
     assert "<h2>Differences to trained network</h2>" in page
     lines = str(made).split("\n")
-    assert len(lines) <= 30 and max(len(l) for l in lines[: 2 + 2 * len(made.runs)]) <= 80
+    assert len(lines) <= 30 and max(map(len, lines[: 2 + 2 * len(made.runs)])) <= 80
     assert lines[1].split("  ")[1] == "trained network" and lines[-4] == "next:"
     for systems in made.runs.values():
         assert set(systems) == {"trained network", "untrained network", "raw pixels"}
