@@ -3,4 +3,4 @@
 source "$(dirname "$0")/common.sh"
 started=$SECONDS
 "$venv/bin/facebench" demo --out runs/demo
-say "demo: done in $((SECONDS - started)) s; the report is runs/demo/report.html"
+say "demo: done in $((SECONDS - started)) s"

@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench.verbs._explain import explain as explain
     from facebench.verbs._inspect import inspect as inspect
     from facebench.verbs._light import report as report
+    from facebench.verbs._open import serve as serve
     from facebench.verbs._quality import quality as quality
     from facebench.verbs._verify import verify as verify
 
@@ -113,6 +114,7 @@ _VERBS = {
     "gallery": "lab.planning.gallery_sizes",
     "budget": "lab.planning.variance_budget",
     "inspect": "verbs._inspect",
+    "serve": "verbs._open",
     "convert": "embedding",
     "diagnose": "lab.diagnosis",
 }

@@ -11,6 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 from typing import Any, Unpack
+from urllib.parse import quote
 
 from facebench import __version__, datasets, embedding, reports
 from facebench._library import full
@@ -24,8 +25,15 @@ from facebench.embedding import _foreign, _onnx_file, _photographs, _public_mode
 from facebench.io import EmbeddingSet, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
-from facebench.reports.page import image_section, table_section, text_section
-from facebench.reports.results import runs_section, write_run_pages
+from facebench.reports.comparisons import differences_section
+from facebench.reports.page import Section, image_section, table_section, text_section
+from facebench.reports.results import (
+    folders_section,
+    page_title,
+    runs_section,
+    write_run_pages,
+)
+from facebench.reports.summaries import protocols_by_systems
 
 DemoOptions = full.DemoOptions
 PackRequest = full.PackRequest
@@ -337,15 +345,47 @@ class Demo:
         }
 
     def __repr__(self):
-        lines = [f"{s['name']:<22} {s['seconds']:6.1f} s  {s['detail']}" for s in self.steps]
         runs = [(t, p) for systems in self.runs.values() for t, p in systems.items()]
-        table = reports.table([p for _, p in runs], "markdown", [t for t, _ in runs])
-        return "\n".join([*lines, "", table.rstrip(), "", f"report: {self.report}"])
+        titles, folders = [t for t, _ in runs], [p for _, p in runs]
+        seconds = sum(step["seconds"] for step in self.steps)
+        first, other = folders[0], folders[min(1, len(folders) - 1)]
+        return "\n".join(
+            [
+                f"{len(set(titles))} systems, {len(self.runs)} protocols, {seconds:.0f} s. "
+                "Rates in %, with 95 % intervals:",
+                reports.summary_text(folders, titles),
+                f"report: {self.report}",
+                "next:",
+                f"  facebench open {self.folder}    # all of its pages in a browser",
+                f"  facebench inspect {first}    # the pairs behind the errors",
+                f"  facebench explain {first} {other}",
+            ]
+        )
 
 
-def _demo_page(raw):
+def _demo_page(raw, replicates):
+    """The summary of a demo, and a page for each of its protocols."""
     folder = Path(raw["folder"])
-    runs = [folder / run["folder"] for run in raw["runs"]]
+    protocols: dict[str, list[tuple[Path, str]]] = {}
+    for run in raw["runs"]:
+        place = folder / run["folder"], run["title"]
+        protocols.setdefault(run["protocol"], []).append(place)
+        write_run_pages(place[0])
+    links = {}
+    for protocol, places in protocols.items():
+        page = places[0][0].parent / "report.html"  # in the protocol's folder, beside its runs
+        links[protocol] = quote(os.path.relpath(page, folder))
+        runs, titles = [list(side) for side in zip(*places, strict=True)]
+        title = page_title(runs, titles)
+        sections = [
+            runs_section(title, runs, titles),
+            differences_section(runs, titles, titles[0], replicates=replicates),
+            folders_section(runs, titles, page.parent),
+        ]
+        back = "The summary of all protocols is report.html in the folder above."
+        reports.write_html(page, title, [s for s in sections if s], back)
+    every = [place for places in protocols.values() for place in places]
+    summary = protocols_by_systems([p for p, _ in every], [t for _, t in every], links)
     steps = [[s["name"], s["detail"], round(s["seconds"], 1)] for s in raw["steps"]]
     sections = [
         text_section(
@@ -353,19 +393,17 @@ def _demo_page(raw):
             "The main job from end to end on faces that the project renders itself: no photograph "
             "and no learned weights but the detector's. Nobody is both trained and tested on. "
             "Compared are the network after a minute of training, the same network untrained, "
-            "and the crop's own pixels. Where two intervals do not overlap, the systems differ by "
-            "more than chance explains.",
+            "and the crop's own pixels. Each protocol has a page with its curves and with the "
+            "paired differences, which decide whether two systems differ.",
         ),
+        Section("Unseen people, by protocol", [summary]),
         image_section(
             "Synthetic faces",
             folder / "sheet.png",
             "A row for each person, a column for each kind of photograph.",
         ),
-        runs_section("Unseen people, by protocol", runs, [run["title"] for run in raw["runs"]]),
         table_section("Steps", ["step", "what came of it", "seconds"], steps),
     ]
-    for run_folder in runs:
-        write_run_pages(run_folder)
     reports.write_html(folder / "report.html", "facebench demo", sections)
 
 
@@ -376,6 +414,7 @@ def demo(out, *, threads=0, progress=None, **options: "Unpack[full.DemoOptionsKe
     Takes minutes. ``options`` are fields of `DemoOptions`; the result, a `Demo`, lies in the folder
     ``out``: an earlier demo there is replaced, anything else refused.
     """
-    raw = full.demo(DemoOptions(**options), out, threads, progress)
-    _demo_page(raw)
+    asked = DemoOptions(**options)
+    raw = full.demo(asked, out, threads, progress)
+    _demo_page(raw, asked.replicates)
     return Demo(raw)

@@ -49,6 +49,7 @@ VERBS = [
     "gallery",
     "budget",
     "inspect",
+    "open",
     "verify",
     "check",
     "data synth",

@@ -327,3 +327,45 @@ def test_all_that_is_missing_is_named_at_once():
 def test_weights_alone_are_no_model(name):
     with pytest.raises(ValueError, match=r"holds weights.* facebench convert FILE --network NAME"):
         facebench.embedding.load_embedder(name)
+
+
+def on_a_terminal(*words):
+    """What a command shows on a terminal, as lines."""
+    import pty
+
+    parent, child = pty.openpty()
+    environment = os.environ | {"TERM": "dumb"}
+    command = [sys.executable, "-m", "facebench", *map(str, words)]
+    with subprocess.Popen(command, stdout=child, stdin=child, stderr=subprocess.PIPE,
+                          env=environment):  # fmt: skip
+        os.close(child)
+        said = b""
+        while True:
+            try:
+                part = os.read(parent, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            said += part
+    os.close(parent)
+    return said.decode().replace("\r\n", "\n").rstrip("\n").split("\n")
+
+
+def test_an_answer_fits_a_terminal_and_is_whole_elsewhere(data):
+    whole = invoke("list", "metrics").stdout.rstrip("\n").split("\n")
+    long = invoke("list", "protocols").stdout.rstrip("\n").split("\n")
+    assert len(long) > 30
+    shown = on_a_terminal("list", "protocols")
+    assert len(shown) == 30
+    assert all(a.removesuffix("...") == b[: len(a.removesuffix("..."))]
+               for a, b in zip(shown[:29], long, strict=False))  # fmt: skip
+    assert shown[-1].endswith("--full shows them")
+    assert max(map(len, shown)) <= 80
+    full = on_a_terminal("list", "protocols", "--full")
+    assert " ".join(" ".join(full).split()) == " ".join(" ".join(long).split())
+    assert max(map(len, on_a_terminal("list", "metrics", "--full"))) <= 80 < max(map(len, whole))
+    numbers = ("eval", "lfw", "--scores", data / "scores.csv", "--root", data)
+    shown = on_a_terminal(*numbers, "--out", data / "t", "--replicates", 20)
+    assert max(map(len, shown)) <= max(80, len(f"report: {data / 't/report.html'}"))
+    assert sum("no interval: too few" in line for line in shown) == 1

@@ -99,7 +99,8 @@ True
       "protocol_metrics",
       [] {
         return table_list(protocol_metrics(), "applies_to", &Metric::applies_to,
-                          "targets_are_ranks", &Metric::targets_are_ranks);
+                          "targets_are_ranks", &Metric::targets_are_ranks, "lower_is_better",
+                          &Metric::lower_is_better);
       },
       R"(What a protocol can ask for: name, one line, and what it applies to.
 

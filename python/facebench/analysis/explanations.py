@@ -10,8 +10,9 @@ from facebench.core._finding import Finding
 class Explanation(Finding):
     """Why two runs differ. Its fields are those of :meth:`to_dict`.
 
-    ``cause``: "data", "images", "model", "convention", "chance", or "same" where all numbers are
-    equal. ``differences``: what the runs recorded differently, in that order, each with evidence
+    ``cause``: "data", "images", "model", "convention", "undecided" (told from chance by itself, and
+    not with all numbers together), "chance", or "same" where all numbers are equal.
+    ``differences``: what the runs recorded differently, in that order, each with evidence
     and whether it ``matters``. ``warnings``: what each run warns of, for example of a model whose
     pixels were assumed. ``numbers``: each number under both runs' rules, with the paired
     difference and its own cause. ``together``: the differences of data, images and model, where
@@ -72,12 +73,12 @@ def explain(a, b, *, replicates=1000, level=0.95, seed=0, threads=0, progress=No
     fields["warnings"] = {
         side: read_run(run)["content"].get("warnings", []) for side, run in (("a", a), ("b", b))
     }
-    together = [d for d in fields["differences"] if d["matters"] and not _follows(d)]
+    together = [d for d in fields["differences"] if d["matters"] and not follows(d)]
     together = [d for d in together if d["kind"] in ("data", "images", "model")]
     fields |= {"together": together if len(together) > 1 else [], "shares": [], "unmade": {}}
     return Explanation(fields)
 
 
-def _follows(difference):
+def follows(difference):
     """Whether it is what others lead to: other crops, and embeddings of them."""
     return difference["what"].startswith(("the crops themselves", "the embeddings"))

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import sys
+import textwrap
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from pathlib import Path
@@ -29,6 +30,7 @@ Protocol = argument("See: facebench list protocols; or a TOML file.")
 DataSet = argument("See: facebench list datasets.")
 Json = flag("--json", "Print the result as JSON; an error, too, on the error stream.")
 Quiet = flag("--quiet", "Do not say how far it is.")
+Full = flag("--full", "Print all of a long answer on a terminal.")
 Seed = option("Seed of everything that is random.", int, min=0)
 Threads = option("Worker threads; 0 = one for each processor.", int, min=0)
 Device = option("cpu, cuda or cuda:N.", metavar="DEVICE")
@@ -175,6 +177,42 @@ def drop_output() -> None:
 def shown(text: str) -> str:
     """What a terminal may show: names from files may hold its control characters."""
     return _eval.printable(text.encode("utf-8", "surrogateescape"))
+
+
+LINES, COLUMNS = 30, 80  # of an answer on a terminal
+
+
+def fitted(text: str, full: bool) -> str:
+    """An answer as a terminal shows it: sentences are wrapped, and of rows and of many lines the
+    first part is shown, unless all is asked for. Files and other programs get it as it is.
+
+    >>> print(fitted("a long note " * 8, False))
+    a long note a long note a long note a long note a long note a long note a long
+      note a long note
+    >>> len(fitted("name    " + "what it is " * 8, False))
+    80
+    >>> fitted("line\\n" * 40, False).splitlines()[-1]
+    '... 11 lines more; --full shows them'
+    """
+    lines: list[str] = []
+    for line in text.rstrip("\n").split("\n"):
+        if len(line) <= COLUMNS or (full and line.startswith("|")):
+            lines.append(line)
+        elif not full and re.search(r"\S  +\S|^\|", line):  # a row of a table
+            lines.append(f"{line[: COLUMNS - 3]}...")
+        else:
+            indent = " " * (len(line) - len(line.lstrip()) + 2)
+            lines += textwrap.wrap(
+                line,
+                COLUMNS,
+                subsequent_indent=indent,
+                break_long_words=False,  # a path is one word
+                break_on_hyphens=False,
+            )
+    if not full and len(lines) > LINES:
+        more = len(lines) - (LINES - 1)
+        lines = [*lines[: LINES - 1], f"... {more} lines more; --full shows them"]
+    return "\n".join(lines)
 
 
 def result_answer(result: Any, out: Path) -> Any:

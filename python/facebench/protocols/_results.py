@@ -1,6 +1,7 @@
 """What an evaluation gives: numbers of tracks, as attributes, tables, frames and plots."""
 
 import html
+import textwrap
 from typing import Any
 
 from facebench import _eval
@@ -12,6 +13,22 @@ from facebench.core._rows import frame, rests_on, rows_of
 
 def _is_number(value):
     return hasattr(value, "__float__") or hasattr(value, "__index__")
+
+
+def _mark(notes, text, sign):
+    """The mark of a footnote, another for each text; "" where there is none."""
+    if not text:
+        return ""
+    number = 1 + sum(mark.startswith(sign) for mark in notes.values())
+    return notes.setdefault(text, f"[{number}]" if sign == "[" else sign * number)
+
+
+def _footnotes(notes):
+    """Footnotes by their marks, each once, in lines of a terminal."""
+    return [
+        textwrap.fill(f"{mark} {text}", 80, subsequent_indent="  ", break_long_words=False)
+        for text, mark in notes.items()
+    ]
 
 
 class MetricResult(_eval.Number, NamedValues):
@@ -63,20 +80,26 @@ class MetricResult(_eval.Number, NamedValues):
             for label, row in zip(self.rows, self.value, strict=True):
                 lines.append(f"{label}: " + " ".join(f"{x:.3f}" for x in row))
             return "\n    ".join(lines)
+        return self._line(None)
+
+    def _line(self, notes):
+        """The number on one line. What is to be known of it is a footnote in ``notes`` (by its
+        text its mark), which several lines share; None: it stands on the line itself."""
         unit = " %" if self.is_rate else ""
+        interval, said = self._interval(), [self.rests_on]
         text = f"{self.name} = {self._text(self.value)}{unit}"
-        interval = self._interval()
-        text += f" {interval}" if interval.startswith("[") else ""
-        notes = [interval] if interval.startswith("no") else []
-        if self.rests_on:
-            notes.append(self.rests_on)
+        text += f" {interval.rstrip('+')}" if interval.startswith("[") else ""
         if "bounds" in self.details:
-            notes.append("between {} and {}".format(*map(self._text, self.details["bounds"])))
-        if self.details.get("reliable") is False:
-            notes.append("fewer than ten expected")
-        if self.interval_note:
-            notes.append(self.interval_note)
-        return f"{text} ({'; '.join(notes)})" if notes else text
+            said.append("between {} and {}".format(*map(self._text, self.details["bounds"])))
+        few = "fewer than ten errors were expected" if self.details.get("reliable") is False else ""
+        missing = interval if interval.startswith("no") else ""
+        if notes is None:
+            said = [missing, *said, few, self.interval_note]
+        else:
+            text += _mark(notes, few, "*") + _mark(notes, self.interval_note, "+")
+            said[:0] = [f"no interval {_mark(notes, missing, '[')}"] if missing else []
+        said = list(filter(None, said))
+        return f"{text} ({'; '.join(said)})" if said else text
 
     def _interval(self):
         if self.low is None:
@@ -199,11 +222,16 @@ class TrackResult(_eval.TrackResult, NamedValues):
         return text
 
     def __repr__(self):
+        notes: dict[str, str] = {}
+        return "\n".join([self._lines(notes), *_footnotes(notes)])
+
+    def _lines(self, notes):
         lines = [
             f"{self.name}: {self.genuine} genuine + {self.impostor} impostor comparisons, "
             f"{self._failures()}"
         ]
-        return "\n  ".join(lines + [repr(m) for m in self.metrics.values()])
+        numbers = [repr(m) if m.is_matrix else m._line(notes) for m in self.metrics.values()]
+        return "\n  ".join(lines + numbers)
 
 
 class Result(NamedValues):
@@ -249,13 +277,13 @@ class Result(NamedValues):
         """`to_rows` as a pandas DataFrame."""
         return frame(self.to_rows())
 
-    def plot_roc(self, ax=None, *, bands=True, **line):
+    def plot_roc(self, ax=None, *, bands=True, marks=True, **line):
         """TAR over FAR of each track; see `facebench.plots.plot_roc`."""
-        return from_above("plots").plot_roc(self, ax, bands=bands, **line)
+        return from_above("plots").plot_roc(self, ax, bands=bands, marks=marks, **line)
 
-    def plot_det(self, ax=None, *, bands=True, **line):
+    def plot_det(self, ax=None, *, bands=True, marks=True, axes="normal", **line):
         """FNMR over FMR of each track; see `facebench.plots.plot_det`."""
-        return from_above("plots").plot_det(self, ax, bands=bands, **line)
+        return from_above("plots").plot_det(self, ax, bands=bands, marks=marks, axes=axes, **line)
 
     def plot_cmc(self, ax=None, **line):
         """Identification rate over rank of each search; see `facebench.plots.plot_cmc`."""
@@ -294,7 +322,9 @@ class Result(NamedValues):
     def __repr__(self):
         head = f"{self.protocol.title} (version {self.protocol.version}), {self._convention()}"
         warnings = [f"WARNING: {w}" for w in self.warnings]
-        return "\n".join([*warnings, head, *map(repr, self.tracks.values()), *self.notes])
+        notes: dict[str, str] = {}
+        tracks = [track._lines(notes) for track in self.tracks.values()]
+        return "\n".join([*warnings, head, *tracks, *_footnotes(notes), *self.notes])
 
     def _repr_html_(self):
         rows = []

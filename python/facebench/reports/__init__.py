@@ -10,6 +10,7 @@ from facebench.analysis import *  # noqa: F403
 from facebench.core._files import write_text
 from facebench.reports.page import report_html, report_markdown, write_html
 from facebench.reports.paper import system_table
+from facebench.reports.summaries import summary_text
 from facebench.reports.tables import report_formats, table
 from facebench.reports.trainings import training_rows
 
@@ -17,6 +18,7 @@ __all__ = [
     "report_formats",
     "report_html",
     "report_markdown",
+    "summary_text",
     "system_table",
     "table",
     "training_rows",

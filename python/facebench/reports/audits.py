@@ -7,7 +7,7 @@ from facebench.core import Error
 from facebench.core._arguments import of_kind
 from facebench.datasets._overlap import Overlap
 from facebench.datasets._pictures import Pictures
-from facebench.reports.page import data_url, written
+from facebench.reports.page import data_url, script, written
 
 _SIDE = 112  # pixels of a picture on the sheet
 
@@ -77,4 +77,5 @@ def audit_sheet(overlap, train, test):
         groups=groups,
         hits=len(overlap.entries),
         why=why,
+        marking=script("marking.js"),
     )

@@ -5,7 +5,6 @@ colour (classes c0 to c7, filled a0 to a7); text has the page's colour.
 """
 
 import html as _html
-import math
 
 _DASHES = ("", "7 4", "2 3", "9 3 2 3", "12 5", "4 2", "1 2", "10 3 3 3")
 # Room for labels at the size that narrow screens get (the page enlarges them there).
@@ -14,67 +13,12 @@ NAMES = 170  # room for names at the left
 WIDTH, HEIGHT = 640, 400
 
 
-class Axis:
-    """The mapping of values to 0..1, and the ticks as (value, label)."""
-
-    def __init__(self, low, high, ticks, log=False):
-        self.low, self.high, self.ticks, self.log = low, high, ticks, log
-
-    def __call__(self, value):
-        if self.log:
-            if value <= self.low:
-                return 0.0
-            at = math.log(value / self.low) / math.log(self.high / self.low)
-        else:
-            at = (value - self.low) / (self.high - self.low)
-        return min(max(at, 0.0), 1.0)
-
-
-def percent(rate):
-    return f"{100 * rate:.6g} %"
-
-
-def rates(low=0.0):
-    """A linear axis from ``low`` to 100 %."""
-    ticks = [low + (1 - low) * k / 5 for k in range(6)]
-    return Axis(low, 1, [(v, percent(v)) for v in ticks])
-
-
-def log_rates(values):
-    """Decades down to the smallest positive value; zero lies on the lower end."""
-    smallest = min((v for v in values if v > 0), default=0.1)
-    decades = max(1, math.ceil(-math.log10(smallest) - 1e-9))
-    every = 1 if decades <= 4 else 2
-    ticks = [(10.0**-k, percent(10.0**-k) if k % every == 0 else "") for k in range(decades + 1)]
-    return Axis(10.0**-decades, 1, ticks, log=True)
-
-
-def numbers(low, high, label="{:.6g}".format):
-    """A linear axis with round ticks around low to high."""
-    if high <= low:
-        low, high = low - 0.5, high + 0.5
-    raw = (high - low) / 5
-    step = 10.0 ** math.floor(math.log10(raw))
-    step *= next(m for m in (1, 2, 5, 10) if m * step >= raw * (1 - 1e-9))
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = [(k * step, label(k * step)) for k in range(first, last + 1)]
-    return Axis(first * step, last * step, ticks)
-
-
-def log_numbers(low, high, label="{:g}".format):
-    """A logarithmic axis from low to high, with ticks at 1, 2 and 5 of each decade."""
-    high = max(high, 2 * low) if high <= low else high
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    marked = [m * 10.0**d for d in decades for m in (1, 2, 5)]
-    return Axis(low, high, [(v, label(v)) for v in marked if low <= v <= high], log=True)
-
-
-def opened(name, title, height, width=WIDTH):
-    """The start of a picture of that class."""
+def opened(name, title, height, width=WIDTH, data=""):
+    """The start of a picture of that class; ``data``: attributes for the page's script."""
     # A page shows what is wider than other plots in a line of its own, at the width of a table.
     wide = f' wide" style="min-width: {0.7 * width:.0f}px' if width > WIDTH else ""
     return (
-        f'<svg class="plot {name}{wide}" viewBox="0 0 {width:.0f} {height}" role="img" '
+        f'<svg class="plot {name}{wide}" viewBox="0 0 {width:.0f} {height}" role="img"{data} '
         f'xmlns="http://www.w3.org/2000/svg"><title>{_html.escape(title)}</title>'
     )
 
@@ -83,22 +27,45 @@ class Chart:
     """A picture with axes; an axis that is None has no ticks, and the caller's own labels.
 
     ``left``: room at the left; ``height``: of the axes with the room for their labels; ``legend``:
-    the number and name of each series, below.
+    the number and name of each series, below; ``kind``: of its curves, step (y holds until the next
+    x) or line, as the page's script reads values off them.
     """
 
     def __init__(
-        self, name, title, x_axis, y_axis, x_title, y_title, legend=(), left=LEFT, height=HEIGHT
+        self,
+        name,
+        title,
+        x_axis,
+        y_axis,
+        x_title,
+        y_title,
+        legend=(),
+        left=LEFT,
+        height=HEIGHT,
+        kind="",
     ):
         self.left, self.right, self.bottom = left, WIDTH - RIGHT, height - BOTTOM
         self.width, self.height = self.right - left, self.bottom - TOP
         self._x, self._y, self._legend, self._below = x_axis, y_axis, list(legend), height
-        self.parts = [opened(name, title, height + LINE * len(self._legend))]
+        self._names = dict(self._legend)
+        data = f' data-kind="{kind}"' if kind else ""
+        sides = ("x", x_axis, x_title, left, self.right), ("y", y_axis, y_title, self.bottom, TOP)
+        for letter, axis, words, first, last in sides:
+            if axis is not None and kind:
+                # What the script needs to turn a place into a value.
+                unit = "%" if any("%" in label for _, label in axis.ticks) else ""
+                data += (
+                    f' data-{letter}="{axis.scale} {axis.low:.9g} {axis.high:.9g} {first} {last} '
+                    f'{unit}" data-{letter}-title="{_html.escape(words)}"'
+                )
+        self.parts = [opened(name, title, height + LINE * len(self._legend), data=data)]
         for value, label in x_axis.ticks if x_axis else []:
             at = self.x(value)
             self.grid(at, TOP, at, self.bottom)
-            # The last label ends at the picture's edge.
-            edge = x_axis(value) == 1
-            self.text(WIDTH if edge else at, self.bottom + 24, label, "end" if edge else "middle")
+            # The last label ends at the picture's edge, a long first one near the axis.
+            edge, long = x_axis(value) == 1, x_axis(value) == 0 and len(label) > 5
+            place = WIDTH if edge else at + 20 if long else at
+            self.text(place, self.bottom + 24, label, "end" if edge or long else "middle")
         for value, label in y_axis.ticks if y_axis else []:
             at = self.y(value)
             self.grid(left, at, self.right, at)
@@ -128,8 +95,17 @@ class Chart:
         self.add(f'<line class="{style}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 
     def curve(self, number, points):
-        joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        self.add(f'<polyline {_stroke(number)} points="{joined}"/>')
+        joined = " ".join(f"{_short(x)},{_short(y)}" for x, y in points)
+        name = _html.escape(str(self._names.get(number, "")))
+        self.add(f'<polyline {_stroke(number)} data-name="{name}" points="{joined}"/>')
+
+    def broken(self):
+        """A mark that the y axis does not begin at zero."""
+        x, y = self.left, self.bottom
+        self.add(
+            f'<path class="broken" d="M{x - 8} {y - 10}l16 -8M{x - 8} {y - 4}l16 -8">'
+            "<title>This axis does not begin at zero.</title></path>"
+        )
 
     def area(self, number, points):
         joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
@@ -141,9 +117,21 @@ class Chart:
             f'height="{height:.1f}"/>'
         )
 
-    def dot(self, number, x, y, radius=6, hollow=False):
+    def dot(self, number, x, y, radius=6, hollow=False, value=""):
+        """A point; ``value``: what the page says of it when it is pointed at."""
         style = f"curve c{number % 8} hollow" if hollow else f"bar a{number % 8}"
-        self.add(f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>')
+        circle = f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"'
+        self.add(f"{circle}{_said(value)}")
+
+    def line_at(self, value, label, row=0):
+        """A line across the axes at a value of x, with a name at its head, in one of several
+        rows."""
+        x = self.x(value)
+        self.add(f'<path class="level" d="M{x:.1f} {TOP}V{self.bottom:.1f}"/>')
+        right = x > self.left + 0.8 * self.width
+        anchor = "end" if right else "start"
+        over = ' class="over"'  # it may cross the next line
+        self.text(x + (-5 if right else 5), TOP + 15 + 20 * row, label, anchor, over)
 
     def whisker(self, x, y, interval, across=False):
         """The interval of a value along the y axis, or ``across`` along the x axis; None: none."""
@@ -171,6 +159,17 @@ class Chart:
                 self.bar(number, self.left, row - 8, 34, 14)
             self.text(self.left + 42, row + 5, str(label)[:56], "start")
         return "".join(self.parts) + "</svg>"
+
+
+def _short(place):
+    """A place in a picture: two decimals, of which the page's script reads values off."""
+    return f"{place:.2f}".rstrip("0").rstrip(".")
+
+
+def _said(value):
+    """The end of an element that says a value when it is pointed at."""
+    text = _html.escape(value)
+    return f' data-value="{text}"><title>{text}</title></circle>' if value else "/>"
 
 
 def _stroke(number):

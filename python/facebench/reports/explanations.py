@@ -1,11 +1,12 @@
 """How the causes of a difference of two runs are drawn."""
 
 import math
+import re
 
 from facebench import _eval
-from facebench.analysis.explanations import Explanation
+from facebench.analysis.explanations import Explanation, follows
 from facebench.reports.drawn import draws
-from facebench.reports.page import Code, Section, Strong, bullets, table_block, text
+from facebench.reports.page import Code, Section, Strong, bullets, p_text, table_block, text
 
 
 @draws
@@ -13,6 +14,7 @@ def draw_explanation(found: Explanation):
     title = "{} against {}".format(*found.runs)
     causes = {"same": "all numbers are the same", **_eval.difference_kinds()}
     summary = [Strong(found.cause), f": {causes[found.cause]}."]
+    summary += _least(found)
     of_cause = [d for d in found.differences if d["matters"] and d["kind"] == found.cause]
     if of_cause:
         summary += ["\n", "First: ", *_evidence(of_cause[0]), "."]
@@ -27,7 +29,7 @@ def draw_explanation(found: Explanation):
         ("What differs", True),
         ("What differs without changing a number", False),
     ):
-        listed = [d for d in found.differences if d["matters"] == matters]
+        listed = [d for d in _news(found.differences) if d["matters"] == matters]
         if evidence := [(f"{d['kind']}: ", *_evidence(d)) for d in listed]:
             sections.append(Section(title, [bullets(evidence)]))
     sections.append(Section("Numbers", _numbers(found)))
@@ -44,7 +46,7 @@ def _numbers(found):
     two_rules = found.conventions[0] != found.conventions[1] or any(
         n["a"] != n["a_by_b"] or n["b_by_a"] != n["b"] for n in found.numbers
     )
-    columns = ["rates in %", a, b, "difference", "interval", "p", "cause"]
+    columns = ["rates in %", a, b, "difference", "interval", "p", "p (Holm)", "cause"]
     if two_rules:
         columns[4:4] = ["of it scores", "of it rules"]
         columns[3:3] = [f"{a} by {b}'s rules", f"{b} by {a}'s rules"]
@@ -56,10 +58,9 @@ def _numbers(found):
                 "Interval and p: of the difference on "
                 f"{found.comparisons['common']} common comparisons under {a}'s rules, both runs "
                 "on the same resampled people. Where the interval contains 0, the difference "
-                "cannot be told from chance. With many numbers some lie outside their "
-                "intervals by chance, so the heading counts a difference only where p times "
-                f"the number of comparisons made, {tests}, is below {1 - found.level:.4g} "
-                "(Bonferroni)."
+                "cannot be told from chance. Of many numbers some lie outside their intervals "
+                f"by chance: p (Holm) is adjusted for the comparisons made, {tests}, and a cause "
+                f"is named where it is below {1 - found.level:.4g}."
             )
         )
         paired = [n["paired"] for n in found.numbers if n["paired"]]
@@ -93,9 +94,32 @@ def _points(metric, value):
     return ("" if math.copysign(1, value) < 0 else "+") + _eval.metric_text(metric, value)
 
 
+def _least(found):
+    """Of numbers that are not told from chance the least p-value, as parts of a text."""
+    adjusted = [n for n in found.numbers if n["adjusted_p"] is not None]
+    if found.cause not in ("undecided", "chance") or not adjusted:
+        return []
+    least = min(adjusted, key=lambda n: n["paired"]["p_value"])
+    return [
+        f" The least p is {p_text(least['paired']['p_value'])}, "
+        f"{p_text(least['adjusted_p'])} with all {len(adjusted)} numbers together (Holm)."
+    ]
+
+
+def _news(differences):
+    """Without what others lead to: other crops have other bytes, and other embeddings. Failed
+    enrolments explain those of the failed alone."""
+    causes = [d for d in differences if d["matters"] and not follows(d)]
+    explained = any(
+        d["kind"] in ("data", "images", "model") and not d["what"].startswith("failed enrolments")
+        for d in causes
+    )
+    return [d for d in differences if not (explained and follows(d))]
+
+
 def _evidence(difference):
     """What differs, and what either run recorded, as parts of a text."""
-    a, b = difference["a"], difference["b"]
+    a, b = (re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", difference[side]) for side in "ab")
     seen = [": ", Code(a), " against ", Code(b)] if a or b else []
     return [difference["what"], *seen]
 
@@ -119,11 +143,10 @@ def _number_row(n, two_rules):
         row += [points(n["by_scores"]), points(n["by_convention"])]
     paired = n["paired"]
     if paired is None:
-        row += ["", ""]
+        row += ["", "", ""]
     elif paired["interval"] is None:
-        row += ["undefined", ""]
+        row += ["undefined", "", ""]
     else:
         low, high = map(points, paired["interval"])
-        p = paired["p_value"]
-        row += [f"[{low}, {high}]", f"{p:.3g}" if p else "below 1e-12"]
+        row += [f"[{low}, {high}]", p_text(paired["p_value"]), p_text(n["adjusted_p"])]
     return [*row, n["cause"]]

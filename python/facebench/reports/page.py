@@ -92,7 +92,7 @@ def data_url(kind, data) -> str:
 
 
 # A text that stands for a number and is aligned as one.
-_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e-?\d+)?( %)?")
+_NUMBER = re.compile(r"[+-]?\d[\d,]*(\.\d+)?(e-?\d+)?( %)?")
 # A cell with a longer line is wrapped.
 _LINE = 48
 
@@ -169,6 +169,17 @@ def bounds(interval, scale=1):
     note = interval.get("note", "").partition(":")[0]
     text = f"[{scale * interval['low']:.3g}, {scale * interval['high']:.3g}]"
     return f"{text} ({note})" if note else text
+
+
+def p_text(p) -> str:
+    """A p-value to three digits; "–" where there is none.
+
+    >>> p_text(0.02345), p_text(1e-9), p_text(None)
+    ('0.0234', 'below 0.0001', '–')
+    """
+    if p is None or p != p:
+        return "–"
+    return "below 0.0001" if p < 1e-4 else f"{p:.3g}"
 
 
 def _parts(text):
@@ -249,6 +260,17 @@ def report_markdown(sections) -> str:
 _LONG = 6  # headings of a page with contents
 
 
+def pairs_block(kinds):
+    """Pairs of photographs to filter, to sort, to see large and to mark.
+
+    ``kinds``: (title, items) each; an item is a dict of ``score``, ``names`` (what is searched),
+    ``groups`` (separated by tabs), ``quality`` (or None), ``caption`` and two ``sides``: the
+    ``name`` of a sample, its ``crop`` and its ``photo`` as sources, "" where there is none.
+    """
+    shown = [{"title": t, "pairs": items, "id": f"pairs-{k}"} for k, (t, items) in enumerate(kinds)]
+    return {"kind": "pairs", "kinds": shown}
+
+
 def _contents(title, sections):
     """(level, id, heading) of what stands on a long page; ids are the numbers of section and
     block."""
@@ -257,6 +279,12 @@ def _contents(title, sections):
         if section.title and section.title != title:
             headings.append((2, f"{number}", section.title))
         headings += [
+            (3, f"{number}-{kind['id']}", kind["title"])
+            for block in section.blocks
+            if block["kind"] == "pairs"
+            for kind in block["kinds"]
+        ]
+        headings += [
             (3, f"{number}-{k}", block["text"])
             for k, block in enumerate(section.blocks, 1)
             if block["kind"] == "heading"
@@ -264,12 +292,28 @@ def _contents(title, sections):
     return headings if len(headings) >= _LONG else []
 
 
+def _scripts(sections) -> list[str]:
+    """What makes the blocks of a page answer; it can be read without."""
+    blocks = [block for section in sections for block in section.blocks]
+    needed = {
+        "sorting.js": any(block.get("sortable") for block in blocks),
+        "plots.js": any(block["kind"] == "plots" for block in blocks),
+        "marking.js": any(block["kind"] == "pairs" for block in blocks),
+        "pairs.js": any(block["kind"] == "pairs" for block in blocks),
+    }
+    return [script(name) for name, is_needed in needed.items() if is_needed]
+
+
+def script(name) -> str:
+    """A script of the package, to stand in a page."""
+    return files("facebench").joinpath("templates", name).read_text(encoding="utf-8")
+
+
 def report_html(title, sections, subtitle=""):
     """A page as text; see :func:`write_html`."""
     of_kind(title, str, "title")
     of_kind(subtitle, str, "subtitle")
     sections = _sections(sections)
-    sortable = any(block.get("sortable") for s in sections for block in s.blocks)
     page = written(
         "report.html",
         title=title,
@@ -277,15 +321,15 @@ def report_html(title, sections, subtitle=""):
         sections=sections,
         contents=_contents(title, sections),
         version=_eval.version(),
-        sortable=sortable,
+        scripts=_scripts(sections),
     )
     # Markup is escaped by the template; names may hold control characters and marks of direction.
     return _eval.printable(page.encode("utf-8", "surrogateescape"))
 
 
 def write_html(path, title, sections, subtitle=""):
-    """Write a self-contained page (nothing loaded from elsewhere), whole or not at all. Without
-    tables that can be sorted it has no scripts.
+    """Write a self-contained page (nothing loaded from elsewhere), whole or not at all. Its
+    scripts sort tables, read values off plots and filter pairs; it says the same without them.
 
     ``sections``: what :func:`runs_section`, :func:`text_section`, :func:`table_section` and
     :func:`image_section` make, in the order of the page. ``subtitle`` stands below the title.

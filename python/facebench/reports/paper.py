@@ -35,11 +35,12 @@ class _Column:
         values = {s: c["value"] for s, c in self.cells.items() if c["value"] is not None}
         if len(values) < 2:
             return set()
-        best = (min if _lower_is_better(self.metric) else max)(values.values())
+        best = (min if lower_is_better(self.metric) else max)(values.values())
         return {s for s, v in values.items() if self.text(v, digits) == self.text(best, digits)}
 
 
-def _lower_is_better(metric):
+def lower_is_better(metric):
+    """Whether the smaller of two numbers of a metric is the better one."""
     entries = {m["name"]: m for m in protocol_metrics()}
     return bool(entries.get(metric.partition("@")[0], {}).get("lower_is_better"))
 
@@ -120,8 +121,9 @@ def _cell(column, system, style, notes):
             text += f" {style['pm']} {column.text(half, digits)}"
             notes["interval"] = f"{style['pm']}: the longer side of the {level} interval."
         if note := cell.get("interval_note"):
-            text += "+"
-            notes[note] = f"+ {style['escape'](note)}."
+            mark = style["notes"].setdefault(note, "+" * (len(style["notes"]) + 1))
+            text += mark
+            notes[note] = f"{mark} {style['escape'](note)}."
     return text
 
 
@@ -193,6 +195,7 @@ def system_table(
         "digits": digits,
         "interval": interval,
         "baseline": baseline,
+        "notes": {},  # each note of an interval has a mark of its own
         "best": {id(c): c.best(digits) for c in columns},
         "differences": {
             id(c): {} if baseline is None else _differences(c, baseline, bootstrap) for c in columns

@@ -2,26 +2,22 @@
 
 import html as _html
 
-from facebench.reports.charts import (
-    WIDTH,
-    Chart,
-    log_numbers,
-    log_rates,
-    numbers,
-    opened,
-    percent,
-    rates,
-)
+from facebench.reports.axes import log_numbers, log_rates, numbers, percent, rates
+from facebench.reports.charts import WIDTH, Chart, opened
+from facebench.reports.error_curves import det_shown, roc_shown
 
 
-def _chart(name, title, x, y, curves, kind="step", bands=()):
+def _chart(name, title, x, y, curves, kind="step", bands=(), marks=(), levels=(), broken=False):
     """``x``, ``y``: axis and title of each; ``curves``: (title, class number, xs, ys); ``bands``:
     (class number, xs, lows, highs).
 
     ``kind``: step (y holds until the next x), line, or area (a step, filled down to zero).
+    ``marks``: (class number, x, y, interval along y or None, hollow, value as text) of points on
+    the curves; ``levels``: (x, name) of lines across; ``broken``: y begins above zero.
     """
     legend = [(number, label) for label, number, _, _ in curves]
-    chart = Chart(name, title, x[0], y[0], x[1], y[1], legend)
+    reading = "line" if kind == "line" else "step"
+    chart = Chart(name, title, x[0], y[0], x[1], y[1], legend, kind=reading)
     for number, xs, lows, highs in bands:
         there, back = (
             [(chart.x(a), chart.y(b)) for a, b in zip(xs, ys, strict=True)] for ys in (highs, lows)
@@ -40,6 +36,13 @@ def _chart(name, title, x, y, curves, kind="step", bands=()):
         chart.curve(number, points)
         if len(points) == 1:  # a line of one point shows nothing
             chart.dot(number, *points[0])
+    for number, at, value, interval, hollow, text in marks:
+        chart.whisker(chart.x(at), chart.y(value), interval)
+        chart.dot(number, chart.x(at), chart.y(value), 5, hollow, text)
+    for row, (at, label) in enumerate(levels):
+        chart.line_at(at, label, row)
+    if broken:
+        chart.broken()
     return chart.svg()
 
 
@@ -47,48 +50,57 @@ def _floats(values):
     return [float(v) for v in values]
 
 
-def roc_svg(curves, bands=None):
-    """ROC curves with a logarithmic FAR axis. ``curves``: ``(title, far, tar)`` each; ``bands``: of
-    each curve ``(far, low, high)`` or None.
+def _error_curves(name, title, drawn, x, y, broken=False):
+    bands = [(i, *d.band) for i, d in enumerate(drawn) if d.band[0]]
+    marks = [
+        (i, m.far, m.tar, m.interval, m.few, _mark_text(d.title, m, x[1], y[1]))
+        for i, d in enumerate(drawn)
+        for m in d.marks
+    ]
+    curves = [(d.title, i, d.xs, d.ys) for i, d in enumerate(drawn)]
+    return _chart(name, title, x, y, curves, bands=bands, marks=marks, broken=broken)
+
+
+def _mark_text(title, mark, x_title, y_title):
+    interval = mark.interval and " [{}, {}]".format(*(f"{100 * v:.2f}" for v in mark.interval))
+    few = ", of a handful of errors" if mark.few else ""
+    return (
+        f"{title}: {y_title} {100 * mark.tar:.2f} %{interval or ''} at {x_title} "
+        f"{percent(mark.far)}{few}"
+    )
+
+
+def roc_svg(curves):
+    """ROC curves over a logarithmic FAR, from what the comparisons can show. ``curves``: an
+    `ErrorCurve`, or the beginning of one, ``(title, far, tar)``, each.
 
     >>> from facebench.reports.plots import roc_svg
     >>> roc_svg([("one", [0, 0.1, 1], [0, 0.8, 1])]).startswith("<svg")
     True
     """
-    curves = [(t, i, _floats(far), _floats(tar)) for i, (t, far, tar) in enumerate(curves)]
-    return _chart(
-        "roc",
-        "ROC: true accept rate over false accept rate",
-        (log_rates([f for c in curves for f in c[2]]), "false accept rate"),
-        (rates(), "true accept rate"),
-        curves,
-        bands=_numbered(bands),
-    )
+    drawn, across, up = roc_shown(curves)
+    title = "ROC: true accept rate over false accept rate"
+    x, y = (across, "false accept rate"), (up, "true accept rate")
+    return _error_curves("roc", title, drawn, x, y, broken=up.low > 0)
+
+
+def det_svg(curves, x_title="false accept rate", y_title="false reject rate", axes="normal"):
+    """DET curves on axes of normal deviates, or logarithmic ones (``axes="log"``). ``curves``: an
+    `ErrorCurve`, or the beginning of one, ``(title, far, tar)``, each.
+
+    With FPIR and DIR it is the curve of open-set identification.
+
+    >>> from facebench.reports.plots import det_svg
+    >>> "polyline" in det_svg([("one", [0.001, 0.1, 1], [0.8, 0.9, 1])])
+    True
+    """
+    drawn, across, up = det_shown(curves, axes)
+    x, y = (across, x_title), (up, y_title)
+    return _error_curves("det", f"DET: {y_title} over {x_title}", drawn, x, y)
 
 
 def _numbered(bands):
     return [(i, *map(_floats, band)) for i, band in enumerate(bands or []) if band is not None]
-
-
-def det_svg(curves, x_title="false accept rate", y_title="false reject rate", bands=None):
-    """DET curves, both axes logarithmic. ``curves``: ``(title, x, y)`` each, error rates;
-    ``bands``: of each curve ``(x, low, high)`` or None.
-
-    A rate of zero lies on the edge. With FPIR and FNIR it is the curve of open-set identification.
-
-    >>> from facebench.reports.plots import det_svg
-    >>> "polyline" in det_svg([("one", [0.001, 0.1, 1], [0.2, 0.1, 0])])
-    True
-    """
-    curves = [(t, i, _floats(x), _floats(y)) for i, (t, x, y) in enumerate(curves)]
-    return _chart(
-        "det",
-        f"DET: {y_title} over {x_title}",
-        (log_rates([v for c in curves for v in c[2]]), x_title),
-        (log_rates([v for c in curves for v in c[3]]), y_title),
-        curves,
-        bands=_numbered(bands),
-    )
 
 
 def discard_svg(curves, start, limit, what):
@@ -154,6 +166,7 @@ def cmc_svg(curves):
         (log_numbers(1, max([2, *(len(c[3]) for c in curves)]), "{:.0f}".format), "rank"),
         (rates(low), "identified"),
         curves,
+        broken=low > 0,
     )
 
 
@@ -199,13 +212,13 @@ def steps_svg(curves, title, y_title, bands=(), signed=False):
     )
 
 
-def histogram_svg(edges, genuine, impostor):
+def histogram_svg(edges, genuine, impostor, levels=()):
     """Distributions of genuine and impostor scores, each as shares of its own comparisons.
 
-    ``edges``: the bins' borders, one more than the counts.
+    ``edges``: the bins' borders, one more than the counts; ``levels``: (score, name) of thresholds.
 
     >>> from facebench.reports.plots import histogram_svg
-    >>> histogram_svg([0, 1, 2], [1, 3], [2, 0]).count("polygon")
+    >>> histogram_svg([0, 1, 2], [1, 3], [2, 0], [(1.5, "EER")]).count("polygon")
     2
     """
     edges = _floats(edges)
@@ -215,6 +228,8 @@ def histogram_svg(edges, genuine, impostor):
         shares = [float(c) / total if total else 0.0 for c in counts]
         curves.append((title, len(curves), edges, [*shares, *shares[-1:]]))
     highest = max((v for c in curves for v in c[3]), default=0)
+    # What lies outside of the axis has no place on it.
+    inside = sorted((at, name) for at, name in levels if edges[0] <= at <= edges[-1])
     return _chart(
         "scores",
         "Scores of genuine and impostor comparisons",
@@ -222,6 +237,7 @@ def histogram_svg(edges, genuine, impostor):
         (numbers(0, highest or 1, percent), "share of comparisons"),
         curves,
         kind="area",
+        levels=inside,
     )
 
 

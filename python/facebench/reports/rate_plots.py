@@ -1,17 +1,7 @@
 """Plots of rates, times and differences: bars, lines and points with intervals, as inline SVG."""
 
-from facebench.reports.charts import (
-    BOTTOM,
-    LEFT,
-    NAMES,
-    TOP,
-    WIDTH,
-    Axis,
-    Chart,
-    log_numbers,
-    log_rates,
-    numbers,
-)
+from facebench.reports.axes import Axis, log_numbers, log_rates, numbers
+from facebench.reports.charts import BOTTOM, LEFT, NAMES, TOP, WIDTH, Chart
 
 
 def bars_svg(groups, series, title, x_title, y_title):
@@ -128,8 +118,15 @@ def _rows(name, title, axis, x_title, values, room):
         y = TOP + room * (i + 0.5)
         chart.text(NAMES - 12, y + 5, str(label)[:20], "end")
         chart.whisker(chart.x(value), y, interval, across=True)
-        chart.dot(0, chart.x(value), y, hollow=hollow)
+        chart.dot(0, chart.x(value), y, hollow=hollow, value=_value(label, value, interval, axis))
     return chart
+
+
+def _value(label, value, interval, axis):
+    """What a point says when it is pointed at: rates in percent where the axis has them."""
+    unit = 100 if axis.scale == "log" else 1
+    ends = "[{:.4g}, {:.4g}]".format(*(unit * e for e in interval)) if interval else ""
+    return f"{label}: {unit * value:.4g}{' %' if unit == 100 else ''} {ends}".rstrip()
 
 
 def differences_svg(values, title, x_title):

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from facebench import _eval
 from facebench.analysis._signatures import SIGNATURE
-from facebench.analysis.headlines import headline
 from facebench.analysis.runs import as_list, curves, read_run
 from facebench.core import Error
 from facebench.core._arguments import brief, listed
@@ -27,8 +26,9 @@ from facebench.reports.page import (
     write_text,
     written,
 )
-from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 from facebench.reports.provenance import stated_of_content
+from facebench.reports.run_plots import as_matrix, of_track, track_matrices, track_plots
+from facebench.reports.summaries import systems_by_protocols
 
 
 class _Run:
@@ -149,20 +149,21 @@ def run_report(run):
     return _run_text(_Run(run, "value"))
 
 
-def runs_section(title, runs, titles=None, notes=()):
+def runs_section(title, runs, titles=None, notes=(), axes="normal"):
     """Run folders side by side: numbers with intervals, matrices, curves, failures, provenance.
 
     ``titles`` name the columns, by default by folder. Runs of one system under several protocols
-    may have the same title. ``notes`` are paragraphs that stand at the top.
+    may have the same title. ``notes`` are paragraphs that stand at the top; ``axes`` of DET curves:
+    "normal" (deviates) or "log".
     """
     folders = as_list(runs)
     titles = listed(titles, "titles") or _eval.run_titles(folders)
     if len(titles) != len(folders):
         raise ValueError(f"{len(titles)} titles for {len(folders)} runs")
-    return _section(title, [_Run(f, t) for f, t in zip(folders, titles, strict=True)], notes)
+    return _section(title, [_Run(f, t) for f, t in zip(folders, titles, strict=True)], notes, axes)
 
 
-def _section(title, loaded, notes=()):
+def _section(title, loaded, notes=(), axes="normal"):
     protocols: dict[tuple[str, str], list[_Run]] = {}
     versions: dict[str, set[str]] = {}
     for run in loaded:
@@ -170,7 +171,7 @@ def _section(title, loaded, notes=()):
         versions.setdefault(run.protocol, set()).add(run.version)
     section = Section(title, [text(note) for note in notes])
     if len(protocols) > 1:
-        section.blocks.append(_summary(loaded, list(protocols.values())))
+        section.blocks.append(systems_by_protocols(loaded, list(protocols.values())))
         note = "Of each protocol one number, rates in percent; below it its interval."
         section.blocks.append(text(note))
     for same in protocols.values():
@@ -180,36 +181,27 @@ def _section(title, loaded, notes=()):
                 f" (version {same[0].version})" if len(versions[same[0].protocol]) > 1 else ""
             )
             section.blocks.append(heading(name + of_version))
-        section.blocks += [*_box(same), *_protocol_blocks(same)]
+        section.blocks += [*_box(same), *_protocol_blocks(same, axes)]
     section.blocks += _provenance(loaded)
     return section
 
 
-def _summary(loaded, protocols):
-    """Systems by protocols: of each the number that stands for its protocol."""
-    columns = [""]
-    cells: dict[str, list] = {run.title: [] for run in loaded}
-    for runs in protocols:
-        track, metric, _ = headline(runs[0].metrics)
-        name = runs[0].content["protocol"]["title"]
-        columns.append(f"{name}: {_eval.metric_title(metric.partition('[')[0])}")
-        for title, row in cells.items():
-            numbers = [
-                _summary_cell(headline(r.metrics, {"track": track, "metric": metric}))
-                for r in runs
-                if r.title == title
-            ]
-            row.append(numbers[0] if numbers else "–")
-    return table_block(columns, [[title, *row] for title, row in cells.items()])
+def named(names):
+    """Names as a title has them; of many the first.
+
+    >>> named(["a", "b"]), named(list("abcdef"))
+    ('a and b', 'a, b, c and 3 more')
+    """
+    names = list(dict.fromkeys(names))
+    if len(names) > 4:
+        return f"{', '.join(names[:3])} and {len(names) - 3} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def _summary_cell(number):
-    _, metric, cell = number
-    if cell is None:
-        return "–"
-    name = metric.partition("[")[0]
-    ends = cell["interval"] and " – ".join(_number_text(name, end) for end in cell["interval"])
-    return Cell(_number_text(name, cell["value"]), ends or "", sort=cell["value"])
+def page_title(runs, names):
+    """What a page of runs is called: who on what."""
+    protocols = [read_run(run)["content"]["protocol"]["title"] for run in as_list(runs)]
+    return f"{named(names)} on {named(protocols)}"
 
 
 def folders_section(runs, titles, page_folder):
@@ -231,32 +223,6 @@ def _table(runs):
     return _eval.report_table(folders, titles, all(r.check for r in runs))
 
 
-def _of_track(table, track):
-    """The rows of single numbers, and those of each matrix, of a track."""
-    numbers: list[dict] = []
-    matrices: dict[str, list[dict]] = {}
-    for row in table["rows"]:
-        if row["track"] != track:
-            continue
-        if row["row"] or row["column"]:
-            matrices.setdefault(row["metric"], []).append(row)
-        else:
-            numbers.append(row)
-    return numbers, matrices
-
-
-def _as_matrix(metric, rows, run):
-    """The cells of a matrix of a run: labels of columns, and (label, cells) of each row."""
-    columns = list(dict.fromkeys(row["column"] for row in rows))
-    cells = {(row["row"], row["column"]): row["cells"][run] for row in rows}
-    labels = dict.fromkeys(row["row"] for row in rows)
-    return {
-        "title": _eval.metric_title(metric),
-        "columns": columns,
-        "rows": [(label, [cells[label, column] for column in columns]) for label in labels],
-    }
-
-
 def _number_text(metric, value):
     return "undefined" if value is None else _eval.metric_text(metric, value)
 
@@ -274,7 +240,7 @@ def _run_text(run):
     content = {"warnings": [], "notes": []} | run.content
     tracks = []
     for name in _eval.sorted_names(list(run.tracks)):
-        numbers, matrices = _of_track(table, name)
+        numbers, matrices = of_track(table, name)
         facts = content["tracks"].get(name, {})
         failed = {
             "Failed enrolments": facts.get("failed"),
@@ -285,7 +251,7 @@ def _run_text(run):
                 "name": name,
                 "counts": _counts_text(run.tracks[name].get("counts", {}), facts),
                 "numbers": [_numbers_line(row, row["cells"][0]) for row in numbers],
-                "matrices": [_as_matrix(m, rows, 0) for m, rows in matrices.items()],
+                "matrices": [as_matrix(m, rows, 0) for m, rows in matrices.items()],
                 "failed": [(title, samples) for title, samples in failed.items() if samples],
             }
         )
@@ -316,7 +282,7 @@ def _numbers_line(row, cell):
     interval = behind = ""
     if cell["interval"]:
         low, high = (_number_text(metric, end) for end in cell["interval"])
-        interval = f"[{low}, {high}]{'+' * bool(cell['note'])} at {100 * cell['level']:.4g} %"
+        interval = f"[{low}, {high}]{cell['mark']} at {100 * cell['level']:.4g} %"
     if support:
         achieved = _achieved(support)
         behind = f"{achieved}{achieved and ', '}{support['errors']} of {support['expected']:.4g} "
@@ -347,17 +313,18 @@ def _counts_text(counts, facts):
 # --- the page -------------------------------------------------------------------------------------
 
 
-def _protocol_blocks(runs):
+def _protocol_blocks(runs, axes):
     tracks = _eval.sorted_names(list(dict.fromkeys(t for r in runs for t in r.tracks)))
     table = _table(runs)
     blocks = []
-    numbers = _numbers(table, runs, tracks)
-    if numbers["groups"]:
-        blocks.append({"kind": "numbers", **numbers})
+    all_numbers = _numbers(table, runs, tracks)
+    if all_numbers["groups"]:
+        blocks.append({"kind": "numbers", **all_numbers})
     for track in tracks:
-        for drawn in (_matrices(table, runs, track), _plots(runs, track)):
-            if drawn:
-                blocks.append(plots(*drawn))
+        numbers, matrices = of_track(table, track)
+        pictures = track_plots(runs, track, numbers, axes)
+        rows = [*track_matrices(matrices, runs, track), *pictures]
+        blocks += [plots(*drawn) for drawn in rows if drawn]
     return [
         *blocks,
         _counts(runs, tracks),
@@ -371,11 +338,15 @@ def _numbers(table, runs, tracks):
     groups = []
     for track in tracks:
         # Failures to enrol have a table of their own.
-        rows = [r for r in _of_track(table, track)[0] if r["metric"] != "failure_to_enrol_rate"]
+        rows = [r for r in of_track(table, track)[0] if r["metric"] != "failure_to_enrol_rate"]
         if rows:
             name = f"{runs[0].content['protocol']['title']}, track {track}"
-            shown = [(r["title"], [c and _shown(r["metric"], c) for c in r["cells"]]) for r in rows]
-            groups.append((name, shown))
+            lines = [(r["title"], [c and _shown(r["metric"], c) for c in r["cells"]]) for r in rows]
+            groups.append((name, lines))
+    shown = [c for _, rows in groups for _, cells in rows for c in cells if c and c["method"]]
+    methods = list(dict.fromkeys(c["method"] for c in shown))
+    for cell in shown:  # a letter for each where there are several
+        cell["letter"] = chr(ord("a") + methods.index(cell["method"])) if len(methods) > 1 else ""
     cells = [c for row in table["rows"] if not row["row"] for c in row["cells"] if c]
     levels = sorted({f"{100 * c['level']:g} %" for c in cells if c["level"]})
     return {
@@ -385,6 +356,7 @@ def _numbers(table, runs, tracks):
             [*_other_notes(table), *(f"No interval: {w}." for w in table["no_interval"])]
         ),
         "levels": ", ".join(levels),
+        "methods": methods,
         "conventions": ", ".join(sorted({r.convention for r in runs})),
     }
 
@@ -403,70 +375,19 @@ def _shown(metric, cell):
         behind.append(f"{_achieved(support)}, {support['errors']} {errors}")
     if cell["rule"]:
         behind.append(f"rule: {cell['rule']}")
-    method = f"method: {cell['method']}"
     if cell["standard_error"] is not None:
-        method += f"; sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
+        errors = cell["sd"], cell["standard_error"]
+        behind.append("sd {:.2f}, standard error {:.2f}".format(*(100 * e for e in errors)))
     if interval:
         interval = " – ".join(_number_text(metric, end) for end in interval)
-        interval += "+" * bool(cell["note"])
+        interval += cell["mark"]
     return {
         "value": _number_text(metric, cell["value"]),
         "interval": interval,
         "unreliable": bool(support) and not support["reliable"],
         "rests_on": "; ".join(behind),
-        "title": method,
+        "method": cell["method"] if interval else "",
     }
-
-
-def _matrices(table, runs, track):
-    drawn = []
-    for metric, rows in _of_track(table, track)[1].items():
-        for k, run in enumerate(runs):
-            matrix = _as_matrix(metric, rows, k)
-            cells = [cells for _, cells in matrix["rows"]]
-            if not any(c for row in cells for c in row):
-                continue
-            notes = [
-                [c and c["interval"] and "{:.3f} – {:.3f}".format(*c["interval"]) for c in row]
-                for row in cells
-            ]
-            labels = [label for label, _ in matrix["rows"]]
-            values = [[c and c["value"] for c in row] for row in cells]
-            name = matrix["title"]
-            svg = matrix_svg(labels, matrix["columns"], values, notes, title=name)
-            title = f"{run.title}: " if len(runs) > 1 else ""
-            caption = f"{title}{name}, track {track} (row: template 1, column: template 2)"
-            drawn.append((svg, caption))
-    return drawn
-
-
-def _plots(runs, track):
-    def having(kind):
-        return [(r.title, r.curves[track][kind]) for r in runs if kind in r.curves.get(track, {})]
-
-    drawn = []
-    roc, cmc, identification = having("roc"), having("cmc"), having("dir")
-    if roc:
-        bands = [r.curves[track].get("band") for r in runs if "roc" in r.curves.get(track, {})]
-        levels = {f"{100 * r.level:g} %" for r in runs if "band" in r.curves.get(track, {})}
-        note = f"; bands: {', '.join(sorted(levels))}, pointwise, over draws of people"
-        note = note if levels else ""
-        drawn.append((roc_svg([(t, *c) for t, c in roc], bands), f"ROC, track {track}{note}"))
-        svg = det_svg(
-            [(t, far, [1 - v for v in tar]) for t, (far, tar) in roc],
-            bands=[b and (b[0], 1 - b[2], 1 - b[1]) for b in bands],
-        )
-        drawn.append((svg, f"DET, track {track}{note}"))
-    if cmc:
-        drawn.append((cmc_svg(cmc), f"CMC, track {track}"))
-    if identification:
-        errors = [(t, fpir, [1 - v for v in dir]) for t, (fpir, dir) in identification]
-        caption = f"False negative over false positive identification rate, track {track}"
-        drawn.append((det_svg(errors, "FPIR", "FNIR"), caption))
-    for title, scores in having("scores"):
-        caption = f"Scores, track {track}" + (f": {title}" if len(runs) > 1 else "")
-        drawn.append((histogram_svg(*scores), caption))
-    return drawn
 
 
 # --- tables ---------------------------------------------------------------------------------------

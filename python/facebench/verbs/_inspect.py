@@ -1,23 +1,28 @@
 """The pairs, people and labels behind a run's error rates, with their crops."""
 
+import csv
 import math
 import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Unpack
+from urllib.parse import quote
 
 import numpy as np
 
 from facebench import _eval
 from facebench._eval import InspectionOptions
+from facebench.analysis.runs import read_run
 from facebench.core._arguments import listed, path_text
 from facebench.core._finding import Finding
 from facebench.core._options import takes
 from facebench.reports.drawn import draws
 from facebench.reports.page import (
+    Cell,
     Section,
     data_url,
     heading,
+    pairs_block,
     percent,
     table_block,
     text,
@@ -39,9 +44,10 @@ class Inspection(Finding):
     against their labels, with the evidence.
     """
 
-    def __init__(self, fields, exclusion):
+    def __init__(self, fields, exclusion, run=None, known=None):
         super().__init__(fields)
-        self.exclusion, self._crops = exclusion, None
+        self.exclusion, self._run, self._known = exclusion, run, known or _Known()
+        self._crops = self._place = None
 
     def pairs(self):
         """(title, pairs) of each kind that there is."""
@@ -51,11 +57,11 @@ class Inspection(Finding):
 
     def write_html(self, path, crops=None):
         """Write the report as a page, with the crops of the samples where they are given."""
-        self._crops = crops
+        self._crops, self._place = crops, Path(path).absolute().parent
         try:
             super().write_html(path)
         finally:
-            self._crops = None
+            self._crops = self._place = None
 
 
 @takes(InspectionOptions)
@@ -83,19 +89,24 @@ def inspect(
     with a photograph of which ``qualities`` (a CSV file, ``column`` its quality) are below
     ``quality_below``. ``out``: a page with the crops of ``pack`` (default: the run's own);
     ``sheet``: the same pairs as a picture; ``suspects``: a list for ``exclude`` of
-    :func:`facebench.evaluate`. Keywords: ``count``, ``track``, ``threshold``, ``far``.
+    :func:`facebench.evaluate`. The page filters and sorts the pairs by person, kind of error,
+    score, and the groups and qualities of ``attributes`` and ``qualities``, shows the photographs
+    where they are on this machine, and saves what is ticked there as ``suspects.csv``, a list for
+    ``exclude``. Keywords: ``count``, ``track``, ``threshold``, ``far``.
 
     >>> found = inspect("runs/lfw", suspects="suspects.txt")  # doctest: +SKIP
     >>> found.suspects[0]["samples"], found.suspects[0]["evidence"]  # doctest: +SKIP
     (['Ann/Ann_0002.jpg'], 5.1)
     """
     of_runs = os.fspath(run), path_text(against, "against"), listed(person, "person")
-    of_groups = path_text(attributes, "attributes"), group
-    of_qualities = path_text(qualities, "qualities"), quality_below
+    known = _Known(attributes, qualities, column)
+    # A table without a value to choose by says what the page can filter by.
+    of_groups = "" if group is None else path_text(attributes, "attributes"), group
+    of_qualities = "" if quality_below is None else path_text(qualities, "qualities"), quality_below
+    confined = column if group is not None or quality_below is not None else None
     options = InspectionOptions(**options)
-    inspection = Inspection(
-        *_eval.inspect_run(*of_runs, *of_groups, *of_qualities, column, options)
-    )
+    found, exclusion = _eval.inspect_run(*of_runs, *of_groups, *of_qualities, confined, options)
+    inspection = Inspection(found, exclusion, run, known)
     if suspects is not None:
         write_text(suspects, inspection.exclusion)
     if out is not None or sheet is not None:
@@ -105,6 +116,50 @@ def inspect(
         if sheet is not None:
             _write_sheet(sheet, inspection, crops)
     return inspection
+
+
+class _Known:
+    """What tables say of photographs and people: their groups, and the qualities of photographs."""
+
+    def __init__(self, attributes=None, qualities=None, column=None):
+        self._groups, self._qualities = (
+            {} if table is None else _read_column(table, column)
+            for table in (attributes, qualities)
+        )
+
+    def groups(self, pair):
+        """The groups of a pair's photographs or people."""
+        sides = [(pair[s], pair[f"{s}_person"]) for s in ("first", "second")]
+        found = (self._groups.get(_bare(n)) for side in sides for n in side)
+        return list(dict.fromkeys(filter(None, found)))
+
+    def quality(self, pair):
+        """The lower quality of a pair's photographs; None where a table has none."""
+        found = [self._qualities.get(_bare(pair[s])) for s in ("first", "second")]
+        try:
+            numbers = [float(q) for q in found if q]
+        except ValueError:
+            return None
+        return min(numbers, default=None)
+
+
+def _bare(name):
+    return os.path.splitext(name)[0]
+
+
+def _read_column(table, column):
+    """{name without extension: value} of a CSV file whose first column has the names."""
+    try:
+        with open(table, encoding="utf-8", newline="") as file:
+            head, *rows = csv.reader(file)
+            number = 1 if column is None else head.index(column)
+            return {_bare(row[0]): row[number] for row in reversed(rows) if len(row) > number}
+    except UnicodeDecodeError:
+        raise _eval.Error(f"{os.fspath(table)}: is not UTF-8 text; give a CSV file") from None
+    except ValueError:
+        known = ", ".join(head[1:]) if "head" in locals() else "nothing"
+        reason = f"no column is called '{column}'; there are: {known}"
+        raise _eval.Error(f"{os.fspath(table)}: {reason}") from None
 
 
 class _Crops:
@@ -138,7 +193,13 @@ def _pairs_block(pairs, crops):
     if crops is None:
         rows = [[_score(p), p["first"], p["second"]] for p in pairs]
         return table_block(["score", "first", "second"], rows)
-    items = [_item(crops, p, f"{_score(p)}: {p['first']} and {p['second']}") for p in pairs]
+    items = [
+        {
+            "images": [(crops.source(p[side]), p[side]) for side in ("first", "second")],
+            "caption": _pair_text(p),
+        }
+        for p in pairs
+    ]
     return {"kind": "sheet", "pairs": items}
 
 
@@ -156,6 +217,43 @@ def worst_pairs(run, title, count=6):
     section = Section(f"Worst pairs: {title}")
     for kind, pairs in inspection.pairs():
         section.blocks += [heading(kind), _pairs_block(pairs, crops)]
+    return section
+
+
+_DECIDED = 12  # pairs that two runs decide differently, as a page shows them
+
+
+def disagreements(first, second, first_title, second_title):
+    """The pairs that two runs decide differently as a section of a page, with the crops that either
+    has; None where their comparisons are not a list, or not the same."""
+    most = 20000
+    try:
+        inspection = inspect(second, against=first, count=most)
+    except _eval.Error:
+        return None
+    pairs = inspection.disagreements
+    section = Section("Pairs that the two decide differently")
+    if not pairs:
+        section.blocks.append(text("None at a FAR of 0.1 % of either."))
+        return section
+    if len(pairs) < most:
+        by_second = sum((p["score"] >= inspection.threshold) == p["genuine"] for p in pairs)
+        counts = (
+            f"{len(pairs)} at a FAR of 0.1 % of either: {second_title} alone decides {by_second} "
+            f"of them rightly, {first_title} alone {len(pairs) - by_second}."
+        )
+    else:
+        counts = f"{most} or more at a FAR of 0.1 % of either."
+    shown = (
+        f" Shown are the {min(_DECIDED, len(pairs))} clearest, with the scores of {second_title} / "
+        f"{first_title} (thresholds {inspection.threshold:.4g} / {inspection.other_threshold:.4g})."
+    )
+    section.blocks.append(text(counts + shown))
+    packs = (Path(run) / "pack.h5" for run in (second, first))
+    pack = next((p for p in packs if p.is_file()), None)
+    has_crops = pack is not None and find_spec("facebench._full") is not None
+    crops = _Crops(pack) if has_crops else None
+    section.blocks.append(_pairs_block(pairs[:_DECIDED], crops))
     return section
 
 
@@ -191,8 +289,22 @@ def draw_inspection(found: Inspection):
         "genuine ones."
     )
     blocks = [text(rates)]
-    for title, pairs in found.pairs():
-        blocks += [heading(title), _pairs_block(pairs, found._crops)]
+    blocks[:0] = _head(found)
+    kinds = found.pairs()
+    if found._crops is None:
+        for title_of_kind, pairs in kinds:
+            blocks += [heading(title_of_kind), _pairs_block(pairs, None)]
+    else:
+        suspects = [(s["worst"], _suspect_text(s)) for s in found.suspects]
+        shown = [(t, [(p, _pair_text(p)) for p in pairs]) for t, pairs in kinds]
+        if suspects:
+            shown.append((_SUSPECTED, suspects))
+        photographs = _Photographs(found._run, found._place)
+        blocks.append(
+            pairs_block(
+                [(t, [_item(found, photographs, *pair) for pair in pairs]) for t, pairs in shown]
+            )
+        )
     if found.influence:
         rows = [
             [p["person"], p["comparisons"], p["errors"], percent(p["fmr"]), percent(p["fnmr"])]
@@ -201,43 +313,88 @@ def draw_inspection(found: Inspection):
         names = ["person", "comparisons", "errors", "FMR without, %", "FNMR without, %"]
         blocks += [heading("People without whom a rate changes most"), table_block(names, rows)]
     if found.suspects:
-        blocks += [
-            heading("Labels that the scores speak against"),
-            _suspects(found),
-            text("A hard photograph looks like a wrong label: look at each before it is left out."),
-        ]
+        if found._crops is None:
+            blocks += [heading(_SUSPECTED), _suspects(found)]
+        hard = "A hard photograph looks like a wrong label: look at each before it is left out."
+        blocks.append(text(hard))
     return title, [Section(title, blocks)]
 
 
+_SUSPECTED = "Labels that the scores speak against"
+
+
+def _head(found):
+    """Whose run it is, of when, at which threshold, and where its own page is."""
+    if found._run is None or found._place is None:
+        return []
+    data = read_run(found._run)
+    folder = os.path.relpath(os.path.abspath(found._run), found._place)
+    page = quote(f"{folder}/report.html")
+    model = data["content"].get("embedder", "") or "embeddings from elsewhere"
+    day = data["circumstance"].get("started", "")[:10] or "–"
+    row = [model, day, f"{found.threshold:.6g}", Cell(os.path.basename(folder), href=page)]
+    return [table_block(["model", "run of", "threshold", "its page"], [row])]
+
+
 def _suspects(found):
-    if found._crops is None:
-        rows = [
-            [
-                " or ".join(s["samples"]),
-                f"{s['evidence']:.2f}",
-                f"{s['against']} of {s['comparisons']}",
-                f"{s['worst']['score']:.4f}",
-            ]
-            for s in found.suspects
+    rows = [
+        [
+            " or ".join(s["samples"]),
+            f"{s['evidence']:.2f}",
+            f"{s['against']} of {s['comparisons']}",
+            f"{s['worst']['score']:.4f}",
         ]
-        names = ["sample", "log10 of the evidence", "comparisons against it", "worst score"]
-        return table_block(names, rows)
-    items = [
-        _item(
-            found._crops,
-            s["worst"],
-            f"{' or '.join(s['samples'])}: 10^{s['evidence']:.1f} to 1 against the label, "
-            f"{s['against']} of {s['comparisons']} comparisons",
-        )
         for s in found.suspects
     ]
-    return {"kind": "sheet", "pairs": items}
+    names = ["sample", "log10 of the evidence", "comparisons against it", "worst score"]
+    return table_block(names, rows)
 
 
-def _item(crops, pair, text):
-    """A pair of a sheet."""
-    sides = [(crops.source(pair[side]), pair[side]) for side in ("first", "second")]
-    return {"images": sides, "caption": text}
+def _suspect_text(suspect):
+    return (
+        f"{' or '.join(suspect['samples'])}: 10^{suspect['evidence']:.1f} to 1 against the label, "
+        f"{suspect['against']} of {suspect['comparisons']} comparisons"
+    )
+
+
+def _pair_text(pair):
+    return f"{_score(pair)}: {pair['first']} and {pair['second']}"
+
+
+class _Photographs:
+    """Where the photographs of a run are on this machine, as a page in a folder links to them."""
+
+    def __init__(self, run, folder):
+        data = {} if run is None else read_run(run)["circumstance"]
+        places = [data.get(key) for key in ("images", "root")]
+        self._roots = [Path(p) for p in dict.fromkeys(filter(None, places))]
+        self._folder = folder
+
+    def link(self, name):
+        """The photograph of a sample as a link; "" where there is no file of it."""
+        for root in self._roots if self._folder is not None else []:
+            for path in (root / name, root / "images" / name):
+                # A name in a list may lead anywhere; what is linked lies below the root.
+                inside = os.path.abspath(path).startswith(os.path.abspath(root) + os.sep)
+                if inside and path.is_file():
+                    return quote(os.path.relpath(path.absolute(), self._folder))
+        return ""
+
+
+def _item(found, photographs, pair, caption):
+    """A pair as the page filters and shows it."""
+    names = [pair[side] for side in ("first", "second")]
+    sides = [
+        {"name": n, "crop": found._crops.source(n), "photo": photographs.link(n)} for n in names
+    ]
+    return {
+        "score": f"{pair['score']:.6g}",
+        "names": " ".join([*names, pair["first_person"], pair["second_person"]]),
+        "groups": "\t".join(found._known.groups(pair)),
+        "quality": found._known.quality(pair),
+        "caption": caption,
+        "sides": sides,
+    }
 
 
 def _score(pair):

@@ -359,7 +359,41 @@ def test_the_text_says_what_chance_means_and_names_the_correction(runs):
     text = repr(e)
     assert "**chance**: the difference cannot be told from chance." in text
     tests = sum(n["paired"] is not None for n in e.numbers)
-    assert f"number of comparisons made, {tests}, is below 0.05 (Bonferroni)" in text
+    assert f"p (Holm) is adjusted for the comparisons made, {tests}" in text
+
+
+@pytest.mark.parametrize("noise", [0.8, 1.25, 1.3, 1.35, 1.4, 1.5])
+def test_the_heading_says_what_the_rows_say(runs, noise):
+    a = runs.make("a", noise=1.2, seed=1, manifest={"model_sha256": "aa"})
+    b = runs.make("b", noise=noise, seed=2, manifest={"model_sha256": "bb"})
+    e = explain(a, b)
+    tested = [n for n in e.numbers if n["paired"] and n["a"] != n["b"]]
+    # Holm by hand, over all that was tested.
+    every = [n for n in e.numbers if n["paired"]]
+    order = sorted(every, key=lambda n: n["paired"]["p_value"])
+    least = 0.0
+    for k, n in enumerate(order):
+        least = max(least, min(1, n["paired"]["p_value"] * (len(order) - k)))
+        assert n["adjusted_p"] == pytest.approx(least)
+    for n in tested:
+        if n["adjusted_p"] < 0.05:
+            assert n["cause"] == "model"
+        else:
+            assert n["cause"] == ("undecided" if n["paired"]["p_value"] < 0.05 else "chance")
+    kinds = ["model", "undecided", "chance", "same"]
+    assert e.cause == min((n["cause"] for n in e.numbers), key=kinds.index)
+    assert repr(e).partition("**")[2].startswith(f"{e.cause}**")
+
+
+def test_hashes_are_short_and_what_follows_is_not_news(runs):
+    hashes = ["a1" * 32, "b2" * 32]
+    a, b = (runs.make(n, noise=s, manifest={"model_sha256": h, "embeddings_sha256": h})
+            for n, s, h in (("a", 0.8, hashes[0]), ("b", 2.5, hashes[1])))  # fmt: skip
+    e = explain(a, b)
+    text = repr(e)
+    assert "`a1a1a1a1a1a1…` against `b2b2b2b2b2b2…`" in text and hashes[0] not in text
+    assert "the embeddings" not in text
+    assert hashes[0] in str(e.to_dict())
 
 
 def test_an_entry_of_a_matrix_ranks_runs(tmp_path):

@@ -136,7 +136,10 @@ def test_an_interval_that_cannot_be_says_why(root):
     result = protocols.evaluate("lfw", scores=[0.9, 0.1, 0.8, 0.2], root=root)
     why = "too few people: most replicates are undefined"
     assert result.auc.no_interval == why and np.isnan(result.auc.low)
-    assert f"auc = 100.00 % (no interval: {why})" in repr(result)
+    # On many lines the reason is a footnote, said once; of one number it stands beside it.
+    assert "auc = 100.00 % (no interval [1])" in repr(result)
+    assert repr(result).count(why) == 1 and f"[1] no interval: {why}" in repr(result)
+    assert repr(result.auc) == f"auc = 100.00 % (no interval: {why})"
     assert f"<td>no interval: {why}</td>" in result._repr_html_()
     assert "undefined, undefined" not in repr(result)
 

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import facebench
 import pytest
 from facebench import datasets, io, studies
-from facebench.lab.studies import cells, page
+from facebench.lab.studies import cells
+from facebench.lab.studies import texts as said
 from facebench.lab.studies.conditions import check_statements, timed_differences
 
 pytest.importorskip("torch")
@@ -120,7 +121,7 @@ def test_who_trained_stands_in_the_model_file_and_in_the_cell(faces, tmp_path):
     ours, theirs = found["t"]["rows"]
     assert "framework: caffe is imitated by facebench" in ours["differs"]
     assert "framework is pytorch, not caffe" in theirs["differs"]
-    assert "same" not in {page.compared(row) for row in (ours, theirs)}
+    assert "same" not in {said.compared(row) for row in (ours, theirs)}
     records = {}
     for path in tmp_path.glob("jobs/train/*/train/model.safetensors"):
         record = json.loads(io.read_safetensors(path)[1]["training"])
@@ -276,7 +277,7 @@ def test_times_keep_their_interval_and_the_word_on_load():
     column = {"kind": "result", "name": "seconds", "title": "a step, s"}
     cell = {"value": 2.0, "interval": [1.0, 4.0], "interval_over": "iterations", "timed": True,
             "printed": None, "warnings": cells._load([STEP], row)}  # fmt: skip
-    below = page._shown(column, cell).below
+    below = said.shown(column, cell).below
     assert "1 – 4 over iterations" in below and "others used 87 % of the processors" in below
     # Printed of other batches, devices and frameworks.
     stated = {"network": "vgg16", "framework": "caffe", "batch_size": "32", "device": "Titan Xp"}

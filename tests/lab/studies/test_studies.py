@@ -11,7 +11,15 @@ stats = pytest.importorskip("scipy.stats")
 
 import facebench  # noqa: E402
 from facebench import studies, training  # noqa: E402
-from facebench.lab.studies import cells, page, seeds, shorter, work  # noqa: E402
+from facebench.lab.studies import (  # noqa: E402
+    cells,
+    comparisons,
+    figures,
+    seeds,
+    shorter,
+    texts,
+    work,
+)
 
 TINY = {
     "network.channel_multiplier": 0.125,
@@ -112,7 +120,7 @@ def test_the_difference_is_attributed_by_hand():
         "two": [0.55, 0.65],  # +0.05, +0.05
         "after": [0.67, 0.79],  # +0.17, +0.19: 0.02 more than the sum
     }
-    ((_, parts),) = [one.values() for one in page.differences(factor_table(values))]
+    ((_, parts),) = [one.values() for one in comparisons.differences(factor_table(values))]
     found = {name: part["difference"] for name, part in parts.items()}
     assert found == pytest.approx({"one": 0.11, "two": 0.05, "after": 0.18, "interaction": 0.02})
     # Two seeds: 12.7 standard errors, 0.005 each.
@@ -121,10 +129,10 @@ def test_the_difference_is_attributed_by_hand():
     # A difference of rates that vary ends where such differences do.
     far_apart = factor_table(values | {"one": [0.0, 1.0]})
     far_apart["columns"] = [{"rate": True}]
-    ((_, parts),) = [one.values() for one in page.differences(far_apart)]
+    ((_, parts),) = [one.values() for one in comparisons.differences(far_apart)]
     assert parts["one"]["interval"] == [-1, 1]
     # What a row lacks is not compared.
-    assert page.differences(factor_table(values | {"two": [0.5, None]})) == []
+    assert comparisons.differences(factor_table(values | {"two": [0.5, None]})) == []
 
 
 def test_factors_end_to_end(pack, faces, tmp_path):
@@ -319,8 +327,8 @@ def test_settings_stand_beside_the_printed_ones_and_slips_beside_their_rows(tmp_
 def test_a_count_beside_the_printed_one_has_no_decimals():
     printed = {"text": "84,936", "value": 84936.0, "half_unit": 0.5, "scale": 1}
     cell = {"value": 90, "difference": -84846.0, "printed": printed}
-    assert page.beside(cell) == "printed 84,936\n-84,846"
-    assert page.beside(cell | {"value": 90.5, "difference": -84845.5}).endswith("-84,845.50")
+    assert texts.beside(cell) == "printed 84,936\n-84,846"
+    assert texts.beside(cell | {"value": 90.5, "difference": -84845.5}).endswith("-84,845.50")
 
 
 def test_bars_of_two_axes_are_groups_of_one_axis(tmp_path):
@@ -331,7 +339,7 @@ def test_bars_of_two_axes_are_groups_of_one_axis(tmp_path):
             for n, v in zip(names, values, strict=True)]  # fmt: skip
     column = {"kind": "result", "name": "memory", "id": "", "title": "memory, peak"}
     table = {"plot": {"bars": ["memory"]}, "columns": [column], "rows": rows}
-    ((svg, _),) = page._plots(tmp_path, table)
+    ((svg, _),) = figures.figures(tmp_path, table)
     texts = re.findall(r">([^<>]+)</text>", str(svg))
     assert {"16", "32", "ours", "theirs"} <= set(texts)
     assert not {"measured", *names} & set(texts)
@@ -353,3 +361,39 @@ def test_memory_of_a_step_is_that_of_its_device():
     value, why = memory("cuda", device_memory=None)
     assert value is None
     assert "pytorch" in why
+
+
+def ranked(first):
+    """Three rows in an order: b is the baseline, its pairs stand as (a, b) and (b, c)."""
+    values = {"a": 0.9, "b": 0.8, "c": 0.85}
+    cell = {"failure_to_enrol_rate": 0.0, "seeds": 1, "interval": None, "printed": None}
+    rows = [{"name": n, "cells": [cell | {"value": v, "values": [v]}]} for n, v in values.items()]
+    pairs = [{"a": a, "b": b, "difference": d, "interval": [d - 0.02, d + 0.02], "p_value": 0.01,
+              "adjusted_p": 0.02, "note": None, "no_interval": None}
+             for a, b, d in ((0, 1, 0.1), (1, 2, -0.05), (0, 2, 0.05))]  # fmt: skip
+    place = {"value": 0.9, "first": first, "rank_interval": None if first is None else [1, 2]}
+    ranking = {"places": [place] * 3, "pairs": pairs, "lower_is_better": False,
+               "undefined": None if first else "few people"}  # fmt: skip
+    column = {"id": "x", "name": "LFW", "metric_title": "accuracy", "metric": "accuracy",
+              "kind": "metric", "rate": True, "title": "LFW: accuracy"}  # fmt: skip
+    order = {"column": 0, "ranking": ranking, "rows": [0, 1, 2]}
+    table = {"columns": [column], "rows": rows, "baseline": "b", "differences": []}
+    return comparisons.order_section(table, order, {"level": 0.95})
+
+
+def table_of(section):
+    block = next(b for b in section.blocks if b["kind"] == "table")
+    heads = [c["text"] for c in block["columns"]]
+    return heads, [[cell.text for cell in row] for row in block["rows"]]
+
+
+def test_the_order_has_the_differences_to_the_baseline():
+    heads, rows = table_of(ranked(first=0.5))
+    assert heads == ["", "accuracy", "less b", "first in", "ranks", "failed to enrol"]
+    # a is (a, b) itself; c is (b, c) turned round; the baseline has none.
+    assert [row[2] for row in rows] == ["+10.00", "–", "+5.00"]
+
+
+def test_ranks_that_are_not_defined_have_no_column():
+    heads, _ = table_of(ranked(first=None))
+    assert heads == ["", "accuracy", "less b", "failed to enrol"]

@@ -430,7 +430,13 @@ def test_demo_in_small(tmp_path):
     }
     made = facebench.demo(out, replicates=20, **options)
     assert list(made.runs) == options["protocols"]
-    assert made.report.read_text().startswith("<!")
+    summary = made.report.read_text()
+    assert summary.startswith("<!") and 'href="lfw/report.html"' in summary
+    page = (out / "lfw/report.html").read_text()
+    assert "<h2>Differences to trained network</h2>" in page
+    lines = str(made).split("\n")
+    assert len(lines) <= 30 and max(map(len, lines[: 2 + 2 * len(made.runs)])) <= 80
+    assert lines[1].split("  ")[1] == "trained network" and lines[-4] == "next:"
     for systems in made.runs.values():
         assert set(systems) == {"trained network", "untrained network", "raw pixels"}
         for folder in systems.values():

@@ -155,6 +155,7 @@ const Table<DifferenceKind>& difference_kinds() {
        {"model", "weights, extraction, embeddings and the software that ran them"},
        {"convention", "how numbers are made of scores"},
        {"intervals", "how error bars are made; the numbers are not touched"},
+       {"undecided", "told from chance by itself, and not with all numbers together"},
        {"chance", "the difference cannot be told from chance"}});
   return table;
 }

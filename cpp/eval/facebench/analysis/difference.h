@@ -12,7 +12,8 @@ namespace facebench {
 // What can make two numbers differ, in the order in which it is looked at: "data" (lists and what
 // they compare), "images" (photographs, detection, crop, failed enrolments), "model" (weights,
 // extraction, embeddings, the software that ran them), "convention" (how numbers are made of
-// scores), "intervals" (of the error bars alone) and "chance".
+// scores), "intervals" (of the error bars alone), "undecided" (told from chance by itself, and not
+// with all numbers together) and "chance".
 struct DifferenceKind {
   std::string name;
   std::string doc;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
+#include "facebench/analysis/run_ranking.h"
 #include "facebench/core/error.h"
 #include "facebench/runs/table.h"
 
@@ -77,9 +79,8 @@ std::size_t rank_of(const std::string& kind) {
   return static_cast<std::size_t>(std::ranges::find(names, kind) - names.begin());
 }
 
-bool by_chance(const ExplainedNumber& n) {
-  return n.paired && !(n.paired->p_value < 1 - n.paired->interval.level);  // NaN where undefined
-}
+// Whether p-values are below 1 - level: by itself, and with all numbers together (NaN is not).
+bool below(const std::optional<double>& p, double level) { return p && *p < 1 - level; }
 
 // The first reason that matters for one number.
 std::string cause_of(const ExplainedNumber& n, const std::vector<Difference>& differences) {
@@ -91,28 +92,28 @@ std::string cause_of(const ExplainedNumber& n, const std::vector<Difference>& di
   const bool scores_matter = !(same(0) || same(1));
   const bool convention_matters = n.value[0][0] != n.value[0][1] || n.value[1][0] != n.value[1][1];
   // Conventions can change scores too: how templates are fused.
-  if (scores_matter && !by_chance(n))
+  if (scores_matter && (!n.paired || below(n.adjusted_p, n.paired->interval.level)))
     for (const Difference& d : differences)
       if (d.matters && rank_of(d.kind) <= rank_of("convention")) return d.kind;
   if (convention_matters) return "convention";
-  // Scores differ, and the interval of the difference contains 0.
-  return "chance";
+  // Scores differ. Of many numbers some lie outside of their intervals by chance.
+  return n.paired && below(n.paired->p_value, n.paired->interval.level) ? "undecided" : "chance";
 }
 
-// Of many numbers some lie outside their intervals by chance. So for all of them together a paired
-// difference counts only if its p-value, times their number, is below 1 - level (Bonferroni).
-std::string overall_cause(const std::vector<ExplainedNumber>& numbers, double level) {
-  const auto tests =
-      std::ranges::count_if(numbers, [](const ExplainedNumber& n) { return n.paired.has_value(); });
+void adjust(std::vector<ExplainedNumber>& numbers) {
+  std::vector<double> p;
+  for (const ExplainedNumber& n : numbers)
+    p.push_back(n.paired ? n.paired->p_value : std::numeric_limits<double>::quiet_NaN());
+  p = holm_adjusted(p);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (!std::isnan(p[i])) numbers[i].adjusted_p = p[i];
+}
+
+std::string overall_cause(const std::vector<ExplainedNumber>& numbers) {
   std::string first = "same";
-  for (const ExplainedNumber& n : numbers) {
-    if (n.cause == "same") continue;
-    const bool of_scores = rank_of(n.cause) < rank_of("convention");
-    const bool weak =
-        of_scores && n.paired && !(n.paired->p_value * static_cast<double>(tests) < 1 - level);
-    const std::string cause = weak ? "chance" : n.cause;
-    if (first == "same" || rank_of(cause) < rank_of(first)) first = cause;
-  }
+  for (const ExplainedNumber& n : numbers)
+    if (n.cause != "same" && (first == "same" || rank_of(n.cause) < rank_of(first)))
+      first = n.cause;
   return first;
 }
 
@@ -181,15 +182,16 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
     for (const auto& [key, value] : numbers[0][0][p.track]) keys.insert(key);
     for (const auto& [key, value] : numbers[1][1][p.track]) keys.insert(key);
     for (const NumberKey& key : keys) {
-      ExplainedNumber n{p.track, key, {}, {}, ""};
+      ExplainedNumber n{p.track, key, {}, {}, {}, ""};
       for (int r : {0, 1})
         for (int c : {0, 1}) n.value[r][c] = find(numbers[r][c], p.track, key);
       if (const auto found = paired.find(key); found != paired.end()) n.paired = found->second;
-      n.cause = cause_of(n, e.differences);
       e.numbers.push_back(std::move(n));
     }
   }
-  e.cause = overall_cause(e.numbers, options.level);
+  adjust(e.numbers);
+  for (ExplainedNumber& n : e.numbers) n.cause = cause_of(n, e.differences);
+  e.cause = overall_cause(e.numbers);
   return e;
 }
 
@@ -215,6 +217,7 @@ Json explanation_json(const Explanation& e) {
                    {"by_scores", number_or_null(n.by_scores())},
                    {"by_convention", number_or_null(n.by_convention())},
                    {"paired", paired_json(n.paired)},
+                   {"adjusted_p", number_or_null(n.adjusted_p)},
                    {"cause", n.cause}};
     if (!n.key.row.empty()) {
       number["row"] = n.key.row;

@@ -22,8 +22,11 @@ struct ExplainedNumber {
   // A's minus B's, both under A's convention, with its interval; none if the scores are the same,
   // if the runs do not hold the same comparisons, or if nothing can be resampled.
   std::optional<PairedComparison> paired;
+  // The p-value of `paired`, adjusted for all numbers of the explanation (Holm 1979).
+  std::optional<double> adjusted_p;
   // "same" where both runs have the same number, else one of difference_kinds(): the first reason
-  // that matters for this number.
+  // that matters for this number, where `adjusted_p` tells the difference from chance; "undecided"
+  // where the p-value does by itself only.
   std::string cause;
 
   std::optional<double> a() const { return value[0][0]; }
@@ -42,9 +45,8 @@ struct Explanation {
   // Comparisons that both hold, with the same labels, and those of either run alone; all tracks.
   std::int64_t common = 0, only_a = 0, only_b = 0;
   double level = 0.95;  // of the intervals of differences
-  // The cause that comes first in the order of difference_kinds() over all numbers, where a paired
-  // difference counts with the level shared out among the numbers (Bonferroni); "chance" only where
-  // no number has another, "same" where all numbers are equal.
+  // The cause of a number that comes first in the order of difference_kinds(); "same" where all
+  // numbers are equal.
   std::string cause;
 };
 

@@ -23,8 +23,9 @@ using Cell = ReportTable::Cell;
 
 // The metric of a row that counts failures to enrol.
 constexpr const char* kFailureToEnrol = "failure_to_enrol_rate";
-// Of rates on fewer than ten expected errors, and of intervals with a note.
-constexpr const char *kUnreliableMark = "*", *kIntervalMark = "+";
+// Of rates on fewer than ten expected errors, and of intervals with a note: "+", of another "++".
+constexpr const char* kUnreliableMark = "*";
+constexpr char kIntervalMark = '+';
 
 double number(const Json& cell, const char* key, double fallback) {
   return cell.contains(key) && cell[key].is_number() ? cell[key].get<double>() : fallback;
@@ -233,17 +234,31 @@ std::string unreliable_note(const std::set<std::string>& rates) {
 
 // The sentences that explain the marks that are in the table.
 std::vector<std::string> table_notes(const ReportTable& table) {
-  std::set<std::string> rates, of_intervals;
+  std::set<std::string> rates;
+  std::map<std::string, std::string> of_intervals;  // by mark: "+" before "++"
   for (const ReportTable::Row& row : table.rows)
     for (const Cell& c : row.cells) {
       if (c.present && c.support && !c.support->reliable) rates.insert(c.support->rate);
-      if (c.present && c.interval && !c.note.empty()) of_intervals.insert(c.note);
+      if (c.present && !c.mark.empty()) of_intervals[c.mark] = c.note;
     }
   std::vector<std::string> notes = table.own_protocols;
   if (!rates.empty()) notes.push_back(unreliable_note(rates));
-  for (const std::string& note : of_intervals)
-    notes.push_back(fmt::format("{} {}.", kIntervalMark, note));
+  for (const auto& [mark, note] : of_intervals) notes.push_back(fmt::format("{} {}.", mark, note));
   return notes;
+}
+
+// Gives each note of an interval a mark of its own.
+void mark_notes(ReportTable& table) {
+  std::map<std::string, std::string> marks;
+  const auto each = [&](const auto& visit) {
+    for (ReportTable::Row& row : table.rows)
+      for (Cell& c : row.cells)
+        if (c.present && c.interval && !c.note.empty()) visit(c);
+  };
+  each([&](const Cell& c) { marks[c.note]; });
+  std::size_t length = 0;
+  for (auto& [note, mark] : marks) mark = std::string(++length, kIntervalMark);
+  each([&](Cell& c) { c.mark = marks.at(c.note); });
 }
 
 // Why cells have no interval, each reason once.
@@ -332,6 +347,7 @@ Json cell_json(const ReportTable::Row& row, const Cell& c) {
             {"level", c.level},
             {"method", c.method},
             {"note", c.note},
+            {"mark", c.mark},
             {"rule", c.rule},
             {"support", nullptr},
             {"counted", nullptr},
@@ -389,7 +405,7 @@ std::string cell_text(const ReportTable::Row& row, const Cell& c) {
   if (c.interval)
     text += fmt::format(" [{}, {}]", metric_text(row.metric, c.interval->low),
                         metric_text(row.metric, c.interval->high)) +
-            (c.note.empty() ? "" : kIntervalMark);
+            c.mark;
   if (c.bounds)
     text += fmt::format(" (between {} and {})", metric_text(row.metric, c.bounds->low),
                         metric_text(row.metric, c.bounds->high));
@@ -438,6 +454,7 @@ ReportTable make_table(std::span<const Run> runs, std::vector<std::string> title
     if (own && std::ranges::find(table.own_protocols, own->said) == table.own_protocols.end())
       table.own_protocols.push_back(own->said);
   }
+  mark_notes(table);
   return table;
 }
 

@@ -37,6 +37,7 @@ struct ReportTable {
     double level = 0;
     std::string method;  // of the interval; "none: why" where there could be none
     std::string note;    // of the interval: what its level does not say
+    std::string mark;    // of that note in this table: "+", of another note "++"
     std::string rule;    // that the number follows, where it is not its convention's own
     std::optional<Support> support;
     std::optional<Counted> counted;       // of failures to enrol

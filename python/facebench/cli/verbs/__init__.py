@@ -26,6 +26,7 @@ SECTIONS = {
         "explain": "cli.verbs.explain.explain",
         "diagnose": "lab.verbs.diagnose.diagnose",
         "inspect": "cli.verbs.inspect.inspect",
+        "open": "cli.verbs.open.open_runs",
         "groups": "cli.verbs.groups.groups",
         "quality": "cli.verbs.quality.quality",
         "threshold": "cli.verbs.operating_points.threshold",

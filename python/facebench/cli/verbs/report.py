@@ -6,6 +6,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, completion, flag, option
 from facebench.cli.verb import Answer, verb
+from facebench.reports.error_curves import AXES
 from facebench.reports.trainings import is_training
 
 
@@ -56,9 +57,24 @@ def report(
     ) = "brackets",
     baseline: option(
         "With --rows systems: the title of a system; the others get their difference to it, with "
-        "its p-value.",
+        "its p-value. With html: the run that the others are compared with; default: the first.",
         metavar="TEXT",
     ) = None,
+    attributes: option(
+        "With html: a CSV file with groups of people or photographs; the page shows their errors.",
+        Path,
+    ) = None,
+    qualities: option(
+        "With html: a CSV file with qualities of photographs; the page shows error versus discard.",
+        Path,
+    ) = None,
+    column: option("With --attributes or --qualities: the column of that file.") = None,
+    axes: option(
+        "With html: the axes of DET curves, of normal deviates or logarithmic.",
+        str,
+        metavar="[normal|log]",
+        **completion("", AXES),
+    ) = "normal",
     out: option("The file to write, or the folder for html.", Path) = None,
     json: common.Json = False,
 ):
@@ -77,9 +93,9 @@ def report(
     paper = {}
     if rows == "systems":
         names = metrics.split(",") if metrics else ()
-        paper = {"metrics": names, "digits": digits, "interval": interval, "baseline": baseline}
-    elif metrics or baseline or digits is not None or interval != "brackets":
-        raise ValueError("--metrics, --digits, --interval and --baseline go with --rows systems")
+        paper = {"metrics": names, "digits": digits, "interval": interval}
+    elif metrics or digits is not None or interval != "brackets":
+        raise ValueError("--metrics, --digits and --interval go with --rows systems")
     written = facebench.report(
         runs,
         against=against,
@@ -88,6 +104,11 @@ def report(
         format=format,
         titles=title,
         rows=rows,
+        axes=axes,
+        baseline=baseline,
+        attributes=attributes,
+        qualities=qualities,
+        column=column,
         out=out,
         **paper,
     )

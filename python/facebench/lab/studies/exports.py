@@ -6,18 +6,11 @@ from facebench import analysis, reports
 from facebench.analysis.headlines import cells_of
 from facebench.core._files import write_text
 from facebench.core._inside import refuse_links
+from facebench.lab.studies.comparisons import best_of, order_of
 from facebench.lab.studies.description import slug
 from facebench.lab.studies.differences import chance_left_out
-from facebench.lab.studies.page import (
-    best_of,
-    cell_text,
-    heading,
-    number,
-    of_tables,
-    order_of,
-    percent,
-    spans,
-)
+from facebench.lab.studies.page import of_tables
+from facebench.lab.studies.texts import cell_text, heading, number, percent, spans
 from facebench.reports.cards import card, index_result
 from facebench.reports.escape import escape_latex, escape_markdown, spreadsheet
 

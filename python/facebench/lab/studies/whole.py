@@ -19,8 +19,9 @@ from facebench.lab.studies.conditions import check_statements
 from facebench.lab.studies.description import Study, load_study
 from facebench.lab.studies.engine import Stopped, run_jobs
 from facebench.lab.studies.exports import markdown, write_exports
-from facebench.lab.studies.page import all_cells, write_page
+from facebench.lab.studies.page import write_page
 from facebench.lab.studies.plan import Plan, check_names
+from facebench.lab.studies.texts import all_cells
 
 _KEPT = ("id", "title", "publication", "citations", "replicates", "seed", "level")  # as described
 _LOCK = ".lock"  # in the folder of a study
