@@ -14,7 +14,7 @@
 #include "facebench/core/utf8.h"
 #include "facebench/evaluation/convention_choice.h"
 #include "facebench/evaluation/metric.h"
-#include "facebench/evaluation/own_protocol.h"
+#include "facebench/runs/own_protocol.h"
 
 namespace facebench {
 namespace {

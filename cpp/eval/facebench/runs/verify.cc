@@ -10,7 +10,6 @@
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
 #include "facebench/core/version.h"
-#include "facebench/evaluation/own_protocol.h"
 #include "facebench/evaluation/warnings.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
@@ -18,6 +17,7 @@
 #include "facebench/io/json.h"
 #include "facebench/io/sha256.h"
 #include "facebench/runs/internal/checks.h"
+#include "facebench/runs/own_protocol.h"
 #include "facebench/runs/run_folder.h"
 #include "facebench/trials/scoring.h"
 

@@ -1,4 +1,4 @@
-#include "facebench/evaluation/own_protocol.h"
+#include "facebench/runs/own_protocol.h"
 
 #include <fmt/format.h>
 
