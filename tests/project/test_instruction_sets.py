@@ -23,6 +23,7 @@ TELL = {
     "io/manifest.cc",
     "metrics/all_pairs.cc",
     "nn/inference_network.cc",
+    "nn/inference_precision.cc",
     "timing/machine.cc",
 }
 

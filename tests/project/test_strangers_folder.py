@@ -19,6 +19,7 @@ pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 pytest.importorskip("h5py")
 from facebench import embedding, nn
+from facebench.embedding._photographs import embed_folder
 from facebench.verbs._again import check_again
 from strangers import make, watched
 
@@ -446,6 +447,19 @@ def test_what_a_model_file_says_is_text(place):
         io.write_safetensors(path, tensors, metadata | {"model": json.dumps(said)})
         with pytest.raises((facebench.Error, ValueError)):
             facebench.run("lfw", model=path, root=place.root, interval="none")
+    photograph = next(iter(sorted((place.root / "images").rglob("*.jpg"))), None)
+    for name in ("evil:main", "evil.onnx", "/etc/passwd", "../home/mine.h5"):
+        said = json.loads(metadata["model"])
+        said["options"]["detector"] = name
+        io.write_safetensors(path, tensors, metadata | {"model": json.dumps(said)})
+        for ask in (
+            lambda: facebench.run("lfw", model=path, root=place.root, interval="none"),
+            lambda: facebench.compare(photograph, photograph, model=path),
+            lambda: embed_folder(embedding.load_model(path), photograph.parent),
+            lambda: facebench.diagnose(path, "lfw", root=place.root),
+        ):
+            with pytest.raises((facebench.Error, ValueError), match="code or a file"):
+                ask()
     said = json.loads(metadata["model"])
     said["network"] = "evil:main"
     io.write_safetensors(path, tensors, metadata | {"model": json.dumps(said)})

@@ -54,7 +54,7 @@ many files, and whose they are. `evaluate` reads them.
 
 >>> from facebench.protocols import score_forms
 >>> [form["name"] for form in score_forms() if form["files"] == 2]
-['genuine_impostor', 'bee']
+['genuine_impostor', 'labelled_vectors', 'bee']
 )");
   m.def("trial_kinds", [] { return table_list(trial_kinds()); });
   m.def(

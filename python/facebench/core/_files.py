@@ -2,6 +2,7 @@
 pipe or device is waited for and no file fills the memory. Nothing else of the package opens any.
 And texts that are written, whole or not at all."""
 
+import errno
 import json
 import os
 import stat
@@ -21,7 +22,10 @@ def open_file(path, most=None):
         # What would wait for its other side (a pipe) is refused below.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise Error(f"{brief(path)}: cannot be read: {error.strerror}") from None
+        advice = ""
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            advice = ". Allow more open files (ulimit -n), or use fewer threads"
+        raise Error(f"{brief(path)}: cannot be read: {error.strerror}{advice}") from None
     try:
         facts = os.fstat(descriptor)
         if stat.S_ISDIR(facts.st_mode):

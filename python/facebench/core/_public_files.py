@@ -6,6 +6,7 @@ from pathlib import Path
 
 from facebench._eval import Error, sha256_file
 from facebench.core._arguments import brief
+from facebench.core._files import read_text
 from facebench.core._other_files import refuse_other
 
 FOLDER = "FACEBENCH_MODELS"  # the environment variable that names the user's own folder
@@ -128,8 +129,8 @@ def _snapshots(folder: Path) -> list[Path]:
     except OSError:
         return []
     try:
-        main = (folder.parent / "refs" / "main").read_text(errors="replace").strip()
-    except OSError:
+        main = read_text(folder.parent / "refs" / "main", 1 << 10).strip()
+    except Error:
         main = ""
     return [folder / name for name in sorted(names, key=lambda name: name != main)]
 

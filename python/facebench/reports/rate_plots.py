@@ -135,7 +135,7 @@ def differences_svg(values, title, x_title):
     ``values``: (name, difference, interval or None) each.
 
     >>> svg = differences_svg([("a", 0.1, (0.05, 0.15)), ("b", -0.1, None)], "Differences", "x")
-    >>> svg.count("circle"), svg.count("whisker")  # one of them is the line at zero
+    >>> svg.count("<circle"), svg.count("whisker")  # one of them is the line at zero
     (2, 2)
     """
     ends = [0.0, *(v for _, v, _ in values), *(e for *_, i in values if i for e in i)]
@@ -159,7 +159,7 @@ def group_rates_svg(values, title, x_title):
     lies on the left edge; what rests on few errors is hollow.
 
     >>> svg = group_rates_svg([("a", 0.01, (0.005, 0.02), False), ("b", 0, None, True)], "t", "FMR")
-    >>> svg.count("circle"), svg.count("hollow")
+    >>> svg.count("<circle"), svg.count("hollow")
     (2, 1)
     """
     axis = log_rates([v for _, rate, i, _ in values for v in (rate, *(i or ()))])

@@ -1,6 +1,7 @@
 """The pairs, people and labels behind a run's error rates, with their crops."""
 
 import csv
+import io
 import math
 import os
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from facebench import _eval
 from facebench._eval import InspectionOptions
 from facebench.analysis.runs import read_run
 from facebench.core._arguments import listed, path_text
+from facebench.core._files import read_text
 from facebench.core._finding import Finding
 from facebench.core._options import takes
 from facebench.reports.drawn import draws
@@ -150,12 +152,9 @@ def _bare(name):
 def _read_column(table, column):
     """{name without extension: value} of a CSV file whose first column has the names."""
     try:
-        with open(table, encoding="utf-8", newline="") as file:
-            head, *rows = csv.reader(file)
-            number = 1 if column is None else head.index(column)
-            return {_bare(row[0]): row[number] for row in reversed(rows) if len(row) > number}
-    except UnicodeDecodeError:
-        raise _eval.Error(f"{os.fspath(table)}: is not UTF-8 text; give a CSV file") from None
+        head, *rows = csv.reader(io.StringIO(read_text(table), newline=""))
+        number = 1 if column is None else head.index(column)
+        return {_bare(row[0]): row[number] for row in reversed(rows) if len(row) > number}
     except ValueError:
         known = ", ".join(head[1:]) if "head" in locals() else "nothing"
         reason = f"no column is called '{column}'; there are: {known}"

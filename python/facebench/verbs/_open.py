@@ -17,6 +17,7 @@ from facebench.analysis.headlines import headline
 from facebench.analysis.runs import read_run
 from facebench.core import Error
 from facebench.core._arguments import of_kind
+from facebench.core._files import open_file
 from facebench.reports.page import Cell, Section, report_html, table_block, text
 
 _DEPTH = 4  # of folders below the folder that are looked through for runs
@@ -146,13 +147,13 @@ class _Handler(BaseHTTPRequestHandler):
         if path.suffix in (".md", ".csv", ".toml", ".tex"):
             kind = "text/plain"
         try:
-            with open(path, "rb") as file:
+            with open_file(path) as file:
                 self._head(HTTPStatus.OK, kind, os.fstat(file.fileno()).st_size)
                 while body and (part := file.read(1 << 20)):
                     self.wfile.write(part)
         except (BrokenPipeError, ConnectionResetError):
             pass  # the browser has seen enough
-        except OSError:
+        except (Error, OSError):
             self._send(HTTPStatus.NOT_FOUND, b"this file cannot be read")
 
     def _send(self, status, content, kind="text/plain", body=True):

@@ -81,7 +81,7 @@ VALUE = 'value = "content/options/replicates"\n'
         (
             "verified = true",
             True,
-            "11 of 12 checks found the same; not checked: scores from embeddings",
+            "12 of 13 checks found the same; not checked: scores from embeddings",
         ),
     ],
 )

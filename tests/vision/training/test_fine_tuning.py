@@ -7,8 +7,6 @@ import warnings
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.kernels
-
 torch = pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 

@@ -10,6 +10,7 @@ import numpy as np
 from facebench import _eval, datasets, detection, embedding
 from facebench._torch import full
 from facebench.core import Error
+from facebench.detection._python_detectors import stated as detector_stated
 from facebench.embedding import _foreign
 from facebench.embedding._network_embedder import _name, _NetworkEmbedder
 from facebench.io import SampleStatus
@@ -145,7 +146,7 @@ class Network:
             return {}
         mode = [f"mode={o.detector_mode}"] if o.detector_mode else None
         return {
-            "detector": o.detector,
+            "detector": detector_stated(o.detector) if o.detector else o.detector,
             "detector_options": mode,
             "selection": o.selection,
             "crop": o.crop,
