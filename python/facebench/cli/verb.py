@@ -229,7 +229,8 @@ class VerbCommand(TyperCommand):
     """A verb as a command; some of its options take several words, and of many --help shows the
     common ones."""
 
-    _help_all = None  # made once: of two equal ones the parser would not know which it has seen
+    # Made once: of two equal ones the parser would not know which it has seen.
+    _help_all: Any = None
 
     def get_params(self, ctx):
         params = super().get_params(ctx)
@@ -237,7 +238,7 @@ class VerbCommand(TyperCommand):
         if len(options) < MANY:
             return params
         if self._help_all is None:
-            quiet = next(p for p in options if p.name == "quiet")
+            quiet: Any = next(p for p in options if p.name == "quiet")
             self._help_all = type(quiet)(
                 param_decls=["--help-all"],
                 type_descriptor=quiet.type_descriptor,

@@ -40,7 +40,7 @@ def _metric(name: str) -> dict:
     """What a protocol writes to ask for it, and the rules that compute it."""
     entry = next(e for e in facebench.protocols.protocol_metrics() if e["name"] == name)
     ranks = entry["targets_are_ranks"]
-    conventions = getattr(facebench.metrics, f"{name}_conventions", list)()
+    conventions: list[dict] = getattr(facebench.metrics, f"{name}_conventions", list)()
     return {
         "measured_on": entry["applies_to"],
         "targets": "ranks, such as 1" if ranks else "rates, such as 0.001" if "far" in name else "",

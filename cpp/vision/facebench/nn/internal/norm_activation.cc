@@ -118,7 +118,8 @@ class NormFunction : public torch::autograd::Function<NormFunction> {
     const at::Tensor y = at::empty_like(x);
     rows.each_thread([&](std::int64_t, std::int64_t first, std::int64_t count) {
       kernels_for(x).forward(rows.at(x, first), rows.at(add, first), count, rows.channels,
-                             first_float(factor), first_float(offset), first_float(slopes), rows.at(y, first));
+                             first_float(factor), first_float(offset), first_float(slopes),
+                             rows.at(y, first));
     });
     // The sign before the activation is that of y where the residual would be needed to know it.
     const bool sign = add.numel() && what->relu;
@@ -144,8 +145,9 @@ class NormFunction : public torch::autograd::Function<NormFunction> {
       rows.each_thread([&](std::int64_t t, std::int64_t first, std::int64_t count) {
         float* sum = first_float(parts) + t * 3 * rows.channels;
         kernels_for(x).sums(rows.at(dy, first), rows.at(x, first), rows.at(y, first), count,
-                            rows.channels, first_float(factor), first_float(offset), first_float(slopes),
-                            first_float(mean), sum, sum + rows.channels, sum + 2 * rows.channels);
+                            rows.channels, first_float(factor), first_float(offset),
+                            first_float(slopes), first_float(mean), sum, sum + rows.channels,
+                            sum + 2 * rows.channels);
       });
       sums = parts.to(at::kDouble).sum(0);
     }
@@ -163,9 +165,9 @@ class NormFunction : public torch::autograd::Function<NormFunction> {
       gradients[0] = at::empty_like(x);
       rows.each_thread([&](std::int64_t, std::int64_t first, std::int64_t count) {
         kernels_for(x).backward(rows.at(dy, first), rows.at(x, first), rows.at(y, first), count,
-                                rows.channels, first_float(factor), first_float(offset), first_float(slopes),
-                                first_float(mean), first_float(factor), first_float(b), first_float(c),
-                                rows.at(gradients[0], first),
+                                rows.channels, first_float(factor), first_float(offset),
+                                first_float(slopes), first_float(mean), first_float(factor),
+                                first_float(b), first_float(c), rows.at(gradients[0], first),
                                 linear ? nullptr : rows.at(gradients[1], first));
       });
     }
