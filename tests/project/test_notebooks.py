@@ -41,8 +41,9 @@ def test_outputs_are_kept_small_and_clean(name):
 
 
 def kinds(cells):
-    """What each cell shows: the kinds of its outputs, but for bars of progress."""
-    return [
+    """What each cell shows: the kinds of its outputs, but for bars of progress. What is printed in
+    two messages is one text: how many there are is a matter of time."""
+    shown = [
         [
             sorted(o.get("data", {"text": 0}))
             for o in cell["outputs"]
@@ -50,6 +51,10 @@ def kinds(cells):
         ]
         for cell in cells
         if cell["cell_type"] == "code"
+    ]
+    return [
+        [kind for k, kind in enumerate(cell) if kind != ["text"] or cell[k - 1 : k] != [kind]]
+        for cell in shown
     ]
 
 

@@ -55,7 +55,7 @@ RULES["transformer"] = [*RULES["torch"][:3], lambda i, o: normal(0.02)]
 RULES["cifar10_tensorflow"] = [lambda i, o: truncated(0.05)] * 3 + [lambda i, o: truncated(0.04)]
 RULES["cifar10_caffe"] = [lambda i, o, d=d: normal(d) for d in (1e-4, 0.01, 0.01, 0.1)]
 NORMAL_TENTH = lambda i, o: normal(0.1)  # noqa: E731
-RULES["arcface_torch"] = [NORMAL_TENTH] * 3 + RULES["torch"][3:]
+RULES["arcface_torch"] = [lambda i, o: normal(0.1)] * 3 + RULES["torch"][3:]
 RULES["gaussian_0.1"] = [NORMAL_TENTH] * 4
 RULES["alexnet_slim"] = [*RULES["xavier_uniform"][:3], lambda i, o: truncated(0.005)]
 # By layer, where they do not start at 0.
