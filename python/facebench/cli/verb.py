@@ -234,7 +234,8 @@ class VerbCommand(TyperCommand):
 
     def get_params(self, ctx):
         params = super().get_params(ctx)
-        options = [p for p in params if p.param_type_name == "option" and not p.hidden]
+        options: list[Any] = [p for p in params if p.param_type_name == "option"]
+        options = [p for p in options if not p.hidden]
         if len(options) < MANY:
             return params
         if self._help_all is None:

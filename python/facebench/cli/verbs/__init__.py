@@ -1,8 +1,10 @@
 """The tables of the verbs, in the order of the help; a group of verbs is a table of its own. A verb
 is named by where its function stands: its module is imported when it is called for."""
 
+from typing import Any
+
 # By the headings that they stand under in the help.
-SECTIONS = {
+SECTIONS: dict[str, dict[str, Any]] = {
     "Start": {
         "demo": "cli.verbs.demo.demo",
         "run": "cli.verbs.run.run",
