@@ -120,6 +120,7 @@ void bind_python_detectors(py::module_& m) {
         });
       },
       py::arg("find"));
+  m.def("check_stated_detector", &check_stated_detector, py::arg("name"), py::arg("who"));
   m.def(
       "python_detector",
       [](py::object detector) -> std::shared_ptr<Detector> {

@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import warnings
-from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
@@ -13,6 +12,7 @@ import typer
 import facebench
 from facebench import io
 from facebench.cli.common import EXIT_FAILED, EXIT_STOPPED, complain, drop_output, reason
+from facebench.cli.lab import found
 from facebench.cli.options import flag
 from facebench.cli.verb import VerbGroup, command
 from facebench.cli.verbs import GROUPS, SECTIONS, VERBS
@@ -48,8 +48,7 @@ def command_of(name: str, entry: Any) -> Any:
         group = build(entry)
         group.callback(help=GROUPS[name])(lambda: None)
         return typer.main.get_command(group)
-    module, _, function = entry.rpartition(".")
-    return command(name, getattr(import_module(f"facebench.{module}"), function))
+    return command(name, found(entry))
 
 
 def build(verbs: dict, **how: Any) -> typer.Typer:

@@ -1,14 +1,13 @@
 """Detectors that the Python package brings, by name: ONNX files, callables, entry points."""
 
 import json
-import re
 import threading
 from collections.abc import Callable
 
 import numpy as np
 
 from facebench._library import full
-from facebench.core import Error, _entry_points
+from facebench.core import _entry_points
 from facebench.core._arguments import brief, did_you_mean, tensor_array, type_text, unmasked
 from facebench.core._named_code import import_function, is_named_function
 from facebench.detection._onnx_detectors import FAMILIES, family_of, make, open_session
@@ -122,17 +121,6 @@ def name_of(detector) -> str:
     name = f"{owner.__module__}:{owner.__qualname__}"
     _GIVEN[name] = detector
     return name
-
-
-def stated(name: str) -> str:
-    """The name of a detector that a model file states: a file is data, so it names neither code
-    that is imported nor a file that is opened. facebench.Error where it does."""
-    if re.fullmatch(r"[\w-]*", name, re.ASCII):
-        return name
-    raise Error(
-        f"detector: the model file names '{brief(name)}', which is code or a file. Name a detector "
-        "yourself (--detector)"
-    )
 
 
 def find(name: str):

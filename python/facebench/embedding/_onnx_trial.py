@@ -1,6 +1,7 @@
 """A file of a stranger is loaded by ONNX Runtime, and run once, in a process of its own that has so
 much time and memory, before this process does it: what is there computed cannot be interrupted."""
 
+import json
 import os
 import signal
 import subprocess
@@ -18,8 +19,8 @@ _known: set[tuple[str, str, float, int]] = set()  # files that passed, by their 
 
 # Arguments: file, bytes of memory, seconds. Ends with 3 where the memory was not enough.
 _PROGRAM = f"""
-import ctypes, os, resource, sys
-sys.path[:] = eval(sys.argv[4])
+import ctypes, json, os, resource, sys
+sys.path[:] = json.loads(sys.argv[4])
 ctypes.CDLL(None).prctl(1, 9)  # it ends with its parent
 seconds = int(float(sys.argv[3])) + 1
 for kind, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0),
@@ -61,7 +62,7 @@ def try_file(path, beside=(), seconds: float = SECONDS, memory: int = MEMORY) ->
         return
     files = [Path(path), *(Path(path).parent / name for name in dict(beside))]
     most = memory + 8 * sum(file.stat().st_size for file in files)
-    arguments = [os.fspath(path), str(most), str(seconds), repr(sys.path)]
+    arguments = [os.fspath(path), str(most), str(seconds), json.dumps(sys.path)]
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _PROGRAM, *arguments],
         stdin=subprocess.DEVNULL,

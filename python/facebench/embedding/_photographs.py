@@ -12,7 +12,6 @@ from facebench.core import Error
 from facebench.core._arguments import number_and_first, of_kind
 from facebench.core._progress import stage
 from facebench.detection._python_detectors import name_of as detector_name
-from facebench.detection._python_detectors import stated as detector_stated
 from facebench.embedding import _foreign, extract
 from facebench.io import EmbeddingSet, SampleStatus
 
@@ -35,7 +34,7 @@ class Steps:
             asked[step] or getattr(options, step, None) or plain[step] for step in plain
         )
         if detector is None:
-            name = detector_stated(name)
+            full.check_stated_detector(name, "model")
         mode = "" if detector else getattr(options, "detector_mode", "")
         how = {"mode": mode} if mode else {}
         self.detector = None if name == "none" else detection.make_detector(name, **how)

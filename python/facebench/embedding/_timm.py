@@ -42,11 +42,10 @@ def make(network: str, options: "full.NetworkOptions"):
     size = (options.height, options.width)
     # What takes any size knows no img_size.
     sized = {"img_size": size} if said.fixed_input_size and None not in size else {}
-    module = _package().create_model(
+    return _package().create_model(
         network.removeprefix(PREFIX),
         pretrained=False,
         num_classes=options.embedding or 0,
         in_chans=options.channels,
         **sized,
     )
-    return module

@@ -1,7 +1,5 @@
 """The pairs, people and labels behind a run's error rates, with their crops."""
 
-import csv
-import io
 import math
 import os
 from importlib.util import find_spec
@@ -18,6 +16,7 @@ from facebench.core._arguments import listed, path_text
 from facebench.core._files import read_text
 from facebench.core._finding import Finding
 from facebench.core._options import takes
+from facebench.io import _text_tables
 from facebench.reports.drawn import draws
 from facebench.reports.page import (
     Cell,
@@ -151,14 +150,14 @@ def _bare(name):
 
 def _read_column(table, column):
     """{name without extension: value} of a CSV file whose first column has the names."""
-    try:
-        head, *rows = csv.reader(io.StringIO(read_text(table), newline=""))
-        number = 1 if column is None else head.index(column)
-        return {_bare(row[0]): row[number] for row in reversed(rows) if len(row) > number}
-    except ValueError:
-        known = ", ".join(head[1:]) if "head" in locals() else "nothing"
-        reason = f"no column is called '{column}'; there are: {known}"
-        raise _eval.Error(f"{os.fspath(table)}: {reason}") from None
+    where = os.fspath(table)
+    rows = [row for _, row in _text_tables.rows(where, read_text(table))]
+    head = rows[0] if rows else []
+    if not head or (column is not None and column not in head):
+        known = ", ".join(head[1:]) or "nothing"
+        raise _eval.Error(f"{where}: no column is called '{column}'; there are: {known}")
+    number = 1 if column is None else head.index(column)
+    return {_bare(row[0]): row[number] for row in reversed(rows[1:]) if len(row) > number}
 
 
 class _Crops:

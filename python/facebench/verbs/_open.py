@@ -134,13 +134,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(HTTPStatus.FORBIDDEN, b"the address needs its token")
         if rest == "":
             return self._send(HTTPStatus.OK, index_page(self.folder).encode(), "text/html", body)
-        file = self._file(unquote(rest))
+        file = _file_below(self.folder, unquote(rest))
         if file is None:
             return self._send(HTTPStatus.NOT_FOUND, b"no such file in the folder of runs")
         return self._send_file(file, body)
-
-    def _file(self, name):
-        return _file_below(self.folder, name)
 
     def _send_file(self, path, body):
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <unordered_map>
@@ -79,22 +78,6 @@ bool are_exchanged(Paths files) {
   return false;
 }
 
-std::vector<double> finite_scores(std::vector<double> scores, const fs::path& path) {
-  for (std::size_t k = 0; k < scores.size(); ++k)
-    if (!std::isfinite(scores[k]))
-      fail(path.string(), fmt::format("score [{}] is {}", k, scores[k]),
-           "Every comparison needs a finite number, higher or lower the more alike.");
-  return scores;
-}
-
-// Whether all are 1, or the one other number that labels of impostor comparisons are.
-bool are_labels(const std::vector<double>& values) {
-  const auto only = [&](double other) {
-    return std::ranges::all_of(values, [&](double v) { return v == 1 || v == other; });
-  };
-  return std::ranges::count(values, 1) > 0 && (only(0) || only(-1));
-}
-
 // One vector of scores and one of labels, of the same comparisons.
 ScoredList read_labelled_vectors(Paths files) {
   std::vector<double> values[2] = {score_vector(files[0]), score_vector(files[1])};
@@ -106,7 +89,8 @@ ScoredList read_labelled_vectors(Paths files) {
     fail(files[at].string(),
          fmt::format("{} labels for {} scores", values[at].size(), values[1 - at].size()),
          "Each comparison has a score and a label.");
-  const std::vector<double> all = finite_scores(std::move(values[1 - at]), files[1 - at]);
+  const std::vector<double>& all = values[1 - at];
+  check_finite(all, files[1 - at]);
   std::vector<double> scores[2];
   for (std::size_t k = 0; k < all.size(); ++k) scores[values[at][k] == 1].push_back(all[k]);
   ScoredList result = nameless_scores(
@@ -116,13 +100,6 @@ ScoredList read_labelled_vectors(Paths files) {
                                             files[1 - at].filename().string()));
   turn_distances(result, {files[1 - at].filename().string()});
   return result;
-}
-
-// Two vectors of one length, of which one can only be labels.
-bool are_scores_and_labels(Paths files) {
-  if (!std::ranges::all_of(files, holds_vector)) return false;
-  const auto first = score_vector(files[0]), second = score_vector(files[1]);
-  return first.size() == second.size() && are_labels(first) != are_labels(second);
 }
 
 ScoredList read_genuine_impostor(Paths given) {
@@ -136,7 +113,8 @@ ScoredList read_genuine_impostor(Paths given) {
   for (const std::size_t k : {0, 1}) {
     const char* role = k == 0 ? "genuine" : "impostor";
     if (holds_vector(files[k])) {
-      scores[k] = finite_scores(score_vector(files[k]), files[k]);
+      scores[k] = score_vector(files[k]);
+      check_finite(scores[k], files[k]);
       lists.push_back(score_list(files[k], role));
       continue;
     }
@@ -408,44 +386,7 @@ void check_classes(const TrialSet& set, const fs::path& path, const ScoreForm& f
          "Both are needed. Where it has another form, name it (facebench list score-forms).");
 }
 
-// Numbers with a decimal comma get a point, of the same length. Returns how many there are; a table
-// that has numbers with points, too, stays as it is. Throws Error where all commas can separate
-// thousands: what they mean is not known.
-std::int64_t decimal_commas_to_points(std::string& bytes, char separator, const std::string& name) {
-  std::vector<std::size_t> commas;
-  bool points = false, thousands = true;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t end =
-        std::min(bytes.find_first_of(std::string{separator, '\n'}, at), bytes.size());
-    const std::string_view text = trim(std::string_view(bytes).substr(at, end - at));
-    const std::size_t comma = text.find(',');
-    if (comma == std::string_view::npos) {
-      points = points || (text.find('.') != std::string_view::npos && number_of(text));
-    } else if (std::string with_point(text); number_of(with_point.replace(comma, 1, "."))) {
-      commas.push_back(static_cast<std::size_t>(text.data() - bytes.data()) + comma);
-      const std::string_view whole =
-          text.substr(text.starts_with('-'), comma - text.starts_with('-'));
-      thousands =
-          thousands && text.size() - comma == 4 && whole.size() <= 3 && !whole.starts_with('0');
-    }
-    at = end + 1;
-  }
-  // Beside points a comma is a mistake of a row, which its reader names.
-  if (commas.empty() || points) return 0;
-  if (thousands)
-    fail(name, fmt::format("each comma of its {} numbers can separate thousands", commas.size()),
-         "Write numbers with a point and without separators: 0.5 for 0,5 and 1234 for 1,234.");
-  for (const std::size_t comma : commas) bytes[comma] = '.';
-  return static_cast<std::int64_t>(commas.size());
-}
-
 }  // namespace
-
-void note_decimal_commas(const ScoreTable& table, TrialSet& set) {
-  if (table.decimal_commas > 0)
-    set.notes.push_back(
-        fmt::format("{} numbers have a decimal comma: 0,5 is read as 0.5.", table.decimal_commas));
-}
 
 ScoredList nameless_scores(const std::vector<double>& genuine, const std::vector<double>& impostor,
                            std::vector<TrialList> lists) {
@@ -477,28 +418,6 @@ ScoredList nameless_scores(const std::vector<double>& genuine, const std::vector
   set.lists = std::move(lists);
   set.notes.emplace_back(kNoPeople);
   return result;
-}
-
-ScoreTable score_table(const fs::path& path, bool header) {
-  std::string bytes = read_file(path);
-  // Remarks become empty lines, so that the numbers of the lines stay.
-  std::string kept;
-  for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t end = std::min(bytes.find('\n', at), bytes.size() - 1) + 1;
-    kept += bytes[at] == '#' ? "\n" : bytes.substr(at, end - at);
-    at = end;
-  }
-  bytes = std::move(kept);
-  const std::string_view first = std::string_view(bytes).substr(0, bytes.find('\n'));
-  char separator = kBlanks;
-  for (const char c : {',', ';', '\t'})
-    if (separator == kBlanks && first.find(c) != std::string_view::npos) separator = c;
-  // "img1;img2;0,53": where lines have semicolons, commas do not separate.
-  if (first.find(';') != std::string_view::npos) separator = ';';
-  std::int64_t commas = 0;
-  if (separator == ';' || separator == '\t')
-    commas = decimal_commas_to_points(bytes, separator, path.string());
-  return {CsvTable(std::move(bytes), path.string(), {separator, header}), commas};
 }
 
 TrialList score_list(const fs::path& path, std::string role) {

@@ -1,9 +1,13 @@
 #include "facebench/detection/detector.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 #include "facebench/core/error.h"
+#include "facebench/core/utf8.h"
 #include "facebench/detection/dlib.h"
 #include "facebench/detection/given.h"
 #include "facebench/detection/mtcnn.h"
@@ -66,6 +70,17 @@ DetectorEntry detector_named(std::string_view name) {
   const DetectorEntry* entry = detectors().find(name);
   if (entry == nullptr && finder()) return finder()(name);
   return detectors().at(name);
+}
+
+void check_stated_detector(std::string_view name, std::string_view who) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  };
+  if (!std::ranges::all_of(name, plain))
+    fail("detector",
+         fmt::format("the {} names '{}', which is code or a file", who, printable(name)),
+         "Name a detector yourself (--detector)");
 }
 
 std::unique_ptr<Detector> make_detector(std::string_view name, const Json& options) {

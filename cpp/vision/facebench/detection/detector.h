@@ -73,6 +73,10 @@ void set_detector_finder(DetectorFinder finder);
 // The entry of the table, else of the finder. Throws std::invalid_argument (did you mean).
 DetectorEntry detector_named(std::string_view name);
 
+// The name of a detector that a file states, which is data: throws Error where it names code that
+// would be imported or a file that would be opened. `who` states it, for the message: "model".
+void check_stated_detector(std::string_view name, std::string_view who);
+
 // Throws std::invalid_argument for an unknown name or option (did you mean) or a value out of
 // range, Error where a file that it needs is missing or damaged.
 std::unique_ptr<Detector> make_detector(std::string_view name,

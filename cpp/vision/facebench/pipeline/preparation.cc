@@ -3,26 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <stdexcept>
-#include <string_view>
 
-#include "facebench/core/error.h"
 #include "facebench/core/options.h"
-#include "facebench/core/utf8.h"
 #include "facebench/detection/selection.h"
 
 namespace facebench {
 namespace {
 
 constexpr const char* kDefaultCrop = "arcface112";
-
-bool is_plain_name(std::string_view name) {
-  return std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
-}
 
 // "key=value" texts as an object typed by the detector's own schema, where it has one.
 void add_detector_options(Json& object, const OptionsSchema* schema,
@@ -119,12 +108,8 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
 
   const std::string detector = decide("detector", &PreparationOptions::detector).value_or("mtcnn");
   if (detector != "none") {
-    // What a model file names is data: neither code that is imported nor a file that is opened.
-    if (result.decided_by["detector"] != "caller" && !is_plain_name(detector))
-      fail("detector",
-           fmt::format("the {} names '{}', which is code or a file", result.decided_by["detector"],
-                       printable(detector)),
-           "Name a detector yourself (--detector)");
+    if (const std::string& who = result.decided_by["detector"]; who != "caller")
+      check_stated_detector(detector, who);
     const DetectorEntry entry = detector_named(detector);
     Json options = Json::object();
     for (const PreparationSource& source : sources) {

@@ -10,19 +10,13 @@
 
 #include "facebench/core/error.h"
 #include "facebench/embedding/convert.h"
+#include "facebench/io/text.h"
 #include "facebench/nn/internal/aten.h"
 
 namespace facebench {
 namespace {
 
-// The first few names, and how many there are beyond them.
-std::string shown_names(const std::vector<std::string>& names) {
-  constexpr std::size_t shown = 5;
-  const std::size_t count = std::min(names.size(), shown);
-  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + count, ", "));
-  if (names.size() > count) text += fmt::format(" and {} more", names.size() - count);
-  return text;
-}
+constexpr std::size_t kShownNames = 5;
 
 std::string sizes_of(const at::Tensor& t) {
   return fmt::format("({})", fmt::join(t.sizes().begin(), t.sizes().end(), ", "));
@@ -41,10 +35,12 @@ std::string TakenWeights::sentence(const std::string& where) const {
   for (const std::string& name : fresh)
     if (std::ranges::none_of(misfits, [&](const auto& m) { return m.starts_with(name + " "); }))
       absent.push_back(name);
-  if (!absent.empty()) text += fmt::format("; initialised anew: {}", shown_names(absent));
+  if (!absent.empty())
+    text += fmt::format("; initialised anew: {}", first_names(absent, kShownNames));
   if (!misfits.empty())
-    text += fmt::format("; initialised anew, since of another shape: {}", shown_names(misfits));
-  if (!unused.empty()) text += fmt::format("; not used: {}", shown_names(unused));
+    text += fmt::format("; initialised anew, since of another shape: {}",
+                        first_names(misfits, kShownNames));
+  if (!unused.empty()) text += fmt::format("; not used: {}", first_names(unused, kShownNames));
   return text + ".";
 }
 
@@ -80,7 +76,7 @@ TakenWeights take_weights(const TrainedNetwork& network, std::string_view name,
     const std::string holds = weights.source.value("network", std::string());
     fail(weights.where,
          fmt::format("none of its {} tensors is one of the network's ({})", weights.tensors.size(),
-                     shown_names({names.begin(), names.end()})),
+                     first_names({names.begin(), names.end()}, kShownNames)),
          holds.empty() || holds == name
              ? "Name its network (network, --set network=NAME), and its options"
              : fmt::format("It holds network '{0}': train that (--set network={0})", holds));

@@ -1,7 +1,6 @@
 #include "facebench/training/freeze_patterns.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "facebench/core/registry.h"
+#include "facebench/io/text.h"
 
 namespace facebench {
 namespace {
@@ -43,12 +43,9 @@ void FreezePatterns::check(std::span<const std::string> names) const {
         parts.push_back(std::move(part));
     const std::string near = closest_name(pattern, parts);
     const std::string meant = near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
-    const std::size_t more = parts.size() - std::min<std::size_t>(parts.size(), 20);
-    parts.resize(parts.size() - more);
     throw std::invalid_argument(
-        fmt::format("training.freeze: '{}' is nothing of the network{} Its parts: {}{}", pattern,
-                    meant.empty() ? "." : meant, fmt::join(parts, ", "),
-                    more > 0 ? fmt::format(" and {} more", more) : std::string()));
+        fmt::format("training.freeze: '{}' is nothing of the network{} Its parts: {}", pattern,
+                    meant.empty() ? "." : meant, first_names(parts, 20)));
   }
 }
 

@@ -10,7 +10,6 @@ import numpy as np
 from facebench import _eval, datasets, detection, embedding
 from facebench._torch import full
 from facebench.core import Error
-from facebench.detection._python_detectors import stated as detector_stated
 from facebench.embedding import _foreign
 from facebench.embedding._network_embedder import _name, _NetworkEmbedder
 from facebench.io import SampleStatus
@@ -144,9 +143,10 @@ class Network:
         o = self._prepared
         if o is None:
             return {}
+        full.check_stated_detector(o.detector or "", "model")
         mode = [f"mode={o.detector_mode}"] if o.detector_mode else None
         return {
-            "detector": detector_stated(o.detector) if o.detector else o.detector,
+            "detector": o.detector,
             "detector_options": mode,
             "selection": o.selection,
             "crop": o.crop,

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "facebench/io/text.h"
+#include "facebench/runs/internal/score_table.h"
 #include "facebench/runs/score_files.h"
 
 // What the forms of score files share.
@@ -17,15 +17,6 @@ inline constexpr const char* kScoresTrack = "scores";
 // Every comparison is of people of its own; a note says so. Throws Error where a class is empty.
 ScoredList nameless_scores(const std::vector<double>& genuine, const std::vector<double>& impostor,
                            std::vector<TrialList> lists);
-
-// The cells of a text in lines, separated by commas, semicolons, tabs or blanks. Where semicolons
-// or tabs separate them, numbers with a decimal comma are read; a note says how many there were.
-// Throws Error where a comma can mean two things.
-struct ScoreTable : CsvTable {
-  std::int64_t decimal_commas = 0;
-};
-ScoreTable score_table(const std::filesystem::path& path, bool header);
-void note_decimal_commas(const ScoreTable& table, TrialSet& set);
 
 TrialList score_list(const std::filesystem::path& path, std::string role);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -108,6 +110,26 @@ bool holds_vector(const std::filesystem::path& path) {
 
 std::vector<double> score_vector(const std::filesystem::path& path) {
   return lower_ascii(path.extension().string()) == ".npy" ? numpy_vector(path) : hdf5_vector(path);
+}
+
+void check_finite(std::span<const double> scores, const std::filesystem::path& path) {
+  for (std::size_t k = 0; k < scores.size(); ++k)
+    if (!std::isfinite(scores[k]))
+      fail(path.string(), fmt::format("score [{}] is {}", k, scores[k]),
+           "Every comparison needs a finite number, higher or lower the more alike.");
+}
+
+bool are_labels(std::span<const double> values) {
+  const auto only = [&](double other) {
+    return std::ranges::all_of(values, [&](double v) { return v == 1 || v == other; });
+  };
+  return std::ranges::count(values, 1) > 0 && (only(0) || only(-1));
+}
+
+bool are_scores_and_labels(std::span<const std::filesystem::path> files) {
+  if (!std::ranges::all_of(files, holds_vector)) return false;
+  const auto first = score_vector(files[0]), second = score_vector(files[1]);
+  return first.size() == second.size() && are_labels(first) != are_labels(second);
 }
 
 std::vector<double> numbers_of(const H5Reader& file, const std::string& name) {

@@ -2,7 +2,6 @@
 
 #include <ATen/Functions.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -16,6 +15,7 @@
 #include "facebench/io/file.h"
 #include "facebench/io/json.h"
 #include "facebench/io/sha256.h"
+#include "facebench/io/text.h"
 
 namespace facebench {
 namespace {
@@ -102,14 +102,6 @@ ImageState examined(const Sample& sample, const FileState& file, const ImageStat
   } catch (const Error&) {  // it is left out, and named
   }
   return s;
-}
-
-std::string some_of(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kNamed);
-  std::string text = fmt::format(
-      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
 }
 
 std::vector<ImageState> examine(const std::vector<Sample>& samples, const Record& record,
@@ -216,14 +208,14 @@ std::string DecodableImages::note() const {
       "{} image{} cannot be decoded and {} left out: {}. Fetch {} again and train into another "
       "folder to learn from {}.",
       undecodable_.size(), undecodable_.size() == 1 ? "" : "s",
-      undecodable_.size() == 1 ? "is" : "are", some_of(undecodable_),
+      undecodable_.size() == 1 ? "is" : "are", first_names(undecodable_, kNamed),
       undecodable_.size() == 1 ? "it" : "them", undecodable_.size() == 1 ? "it" : "them");
 }
 
 std::string DecodableImages::differences() const {
   if (different_.empty()) return {};
   return fmt::format("{} of {} images differ from those it began with: {}", different_.size(),
-                     recorded_, some_of(different_));
+                     recorded_, first_names(different_, kNamed));
 }
 
 }  // namespace facebench
