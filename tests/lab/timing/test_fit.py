@@ -74,6 +74,27 @@ def test_steps_are_ours_where_the_first_weights_are_given(engine, loss, ours, pa
     assert cosines.min() > 0.98
 
 
+@pytest.mark.filterwarnings("ignore:sphereface. lambda", "ignore:training.batch_norm_decay")
+@pytest.mark.parametrize("engine", FITTING)
+@pytest.mark.parametrize(
+    ("loss", "changes"),
+    [
+        ("center", {"loss__update": "caffe", "loss__alpha": 0.5}),
+        ("sphereface", {"loss__gradient": "caffe", "lr": 0.01, "loss__lambda_base": 10.0}),
+        ("softmax", {"batch_norm_decay": 0.7}),
+    ],
+)
+def test_rules_of_caffe_and_tensorflow_are_ours(engine, loss, changes, ours, pack, tmp_path):
+    changes = changes | {"training__seed": 2}
+    losses, model = ours(loss, **changes)
+    found = fitted(engine, loss, pack, tmp_path, **changes)
+    np.testing.assert_allclose(found["losses"][:4], losses[:4], rtol=1e-3)
+    np.testing.assert_allclose(found["losses"], losses, rtol=0.05)
+    # A decay of batch norm's statistics shows in the embeddings alone.
+    cosines = (embeddings(found["model"], pack) * embeddings(model, pack)).sum(1)
+    assert cosines.min() > 0.98
+
+
 @pytest.mark.parametrize("engine", FITTING)
 def test_decays_rates_and_momentum_are_the_recipes(engine, ours, pack, tmp_path):
     changes = {
@@ -130,6 +151,8 @@ def test_what_engines_do_not_do_is_refused(pack, tmp_path):
         refused(own=["layers"])
     with pytest.raises(ValueError, match=r"optimizer\.name: engines train with sgd and adam"):
         refused(optimizer="adamw")
+    with pytest.raises(ValueError, match=r"loss\.update: engines train with paper and caffe"):
+        refused("small4.center", loss__update="facenet")
     with pytest.raises(ValueError, match="not adaface"):
         refused(loss="adaface")
     assert not (tmp_path / "x").exists()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from facebench.lab.engines import keras_engine
-from facebench.lab.engines.heads import loss_of
+from facebench.lab.engines.heads import keeps_unit_rows, loss_of, unit_rows
 
 
 def _head(keras: Any, spec, weights):
@@ -19,7 +19,7 @@ def _head(keras: Any, spec, weights):
             blank = "glorot_uniform" if "initializer" in spec["own"] else "zeros"
             self.values = {}
             for name, value in weights.items():
-                learned = name != "centers"
+                learned = name != "centers" or loss["update"] == "caffe"
                 self.values[name] = self.add_weight(
                     shape=value.shape,
                     initializer=blank if name == "weight" else "zeros",
@@ -104,7 +104,7 @@ class Fit:
     (optimizer), a schedule of keras.optimizers.schedules (schedule)."""
 
     def __init__(self, spec, weights):
-        keras, own_parts = keras_engine.keras_module(), spec["own"]
+        keras, own_parts, self._loss = keras_engine.keras_module(), spec["own"], spec["loss"]
         keras_engine.use_device(spec["device"])
         keras.utils.set_random_seed(spec["seed"])
         embedder, self._layers = keras_engine.build_learned(
@@ -158,6 +158,9 @@ class Fit:
         """The loss of the next step, on images (N, C, H, W) of classes (N)."""
         if not self._scheduled:
             self._model.optimizer.learning_rate = rate
+        if keeps_unit_rows(self._loss):
+            weight, ops = self._head.values["weight"], keras_engine.keras_module().ops
+            weight.assign(unit_rows(ops, ops.convert_to_tensor(weight)))
         inputs = [keras_engine.laid_out(images), labels.astype(np.int32)]
         return float(self._train(inputs, np.zeros(len(labels), np.float32)))
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from facebench.lab.engines.heads import loss_of
+from facebench.lab.engines.heads import keeps_unit_rows, loss_of, unit_rows
 from facebench.lab.engines.pytorch_engine import GraphModule
 
 
@@ -65,8 +65,8 @@ class Fit:
         if "initializer" in own_parts:
             self._initialize()
         self._head = {n: t.to(self._device) for n, t in self._head.items()}
-        learned = {f"head.{n}": self._head[n].requires_grad_()
-                   for n in ("weight", "bias") if n in self._head}  # fmt: skip
+        names = [n for n in self._head if n != "centers" or self._loss["update"] == "caffe"]
+        learned = {f"head.{n}": self._head[n].requires_grad_() for n in names}
         learned |= {n: p for n, p in self._module.tensors().items() if p.requires_grad}
         self._learned, self._steps = list(learned.values()), 0
         self._own: torch.optim.Optimizer | None = None
@@ -97,6 +97,8 @@ class Fit:
         rate = recipe_rate if self._rate is None else self._rate(self._steps)
         images = torch.from_numpy(images).to(self._device, memory_format=torch.channels_last)
         hot = F.one_hot(torch.from_numpy(labels), len(self._head["weight"])).float()
+        if keeps_unit_rows(self._loss):
+            self._head["weight"].data = unit_rows(torch, self._head["weight"].detach())
         features = self._module(images).flatten(1)
         steps_before = torch.tensor(float(self._steps))
         values, state = loss_of(

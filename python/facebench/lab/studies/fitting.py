@@ -25,15 +25,15 @@ _PLAIN = {
     "training.split_classes": False,
     "training.sample_rate": 1,
     "training.patience": 0,
-    "training.batch_norm_decay": None,
+    "training.batch_norm_average": "moving",
     "optimizer.nesterov": False,
     "optimizer.clip_norm": 0,
     "schedule.warmup": 0,
     "loss.bias": True,
-    "loss.update": "paper",
     "loss.past_pi": "linear",
-    "loss.gradient": "exact",
 }
+# What a loss may say, of more than the engines do.
+_KNOWN = {"loss.update": ("paper", "caffe"), "loss.gradient": ("exact", "caffe")}
 
 
 class Diverged(Error):
@@ -164,6 +164,12 @@ def _checked(recipe, engine, own):
             raise ValueError(
                 f"{key}: engines train with {plain} alone, not {settings[table][option]}"
             )
+    for key, known in _KNOWN.items():
+        table, option = key.split(".")
+        if settings[table].get(option, known[0]) not in known:
+            raise ValueError(
+                f"{key}: engines train with {' and '.join(known)}, not {settings[table][option]}"
+            )
     return [name for name in OWN if name in own]
 
 
@@ -177,8 +183,13 @@ def _spec(recipe, loop, own, threads, device, folder):
     options = embedding.load_model(f"{folder}/model.safetensors").network_options.to_dict()
     optimizer = settings["optimizer"]
     rules = loop.rules()
+    graph = graph_dict(settings["network"]["name"], options)
+    if (decay := settings["training"]["batch_norm_decay"]) is not None:
+        for node in graph["nodes"]:
+            if node["op"] == "batch_norm":
+                node["options"] = {**node["options"], "momentum": 1 - decay}
     return {
-        "graph": graph_dict(settings["network"]["name"], options),
+        "graph": graph,
         "loss": settings["loss"],
         "own": own,
         "seed": settings["training"]["seed"],
