@@ -153,6 +153,8 @@ def test_what_engines_do_not_do_is_refused(pack, tmp_path):
         refused(optimizer="adamw")
     with pytest.raises(ValueError, match=r"loss\.update: engines train with paper and caffe"):
         refused("small4.center", loss__update="facenet")
+    with pytest.raises(ValueError, match=r"auxiliary classifiers of googlenet_bvlc \(aux1, aux2"):
+        refused("googlenet.caffe", batch_norm_average="moving")
     with pytest.raises(ValueError, match="not adaface"):
         refused(loss="adaface")
     assert not (tmp_path / "x").exists()

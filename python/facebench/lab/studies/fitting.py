@@ -141,6 +141,8 @@ def _fitted(worker, loop, folder):
 
 
 def _checked(recipe, engine, own):
+    from facebench._library import full
+
     fitting = [name for name, entry in ENGINES.items() if entry.fits]
     if engine not in fitting:
         raise ValueError(
@@ -170,6 +172,14 @@ def _checked(recipe, engine, own):
             raise ValueError(
                 f"{key}: engines train with {' and '.join(known)}, not {settings[table][option]}"
             )
+    network = settings["network"]["name"]
+    taps = full.build_graph(network, full.NetworkOptions(classes=2)).taps
+    heads = [tap for tap in taps if tap.startswith("aux")]
+    if heads and settings["training"]["aux_weight"] != 0:
+        raise ValueError(
+            f"engines do not train the auxiliary classifiers of {network} ({', '.join(heads)}): "
+            "train with training.aux_weight=0, or without engine"
+        )
     return [name for name in OWN if name in own]
 
 
