@@ -17,11 +17,11 @@ import numpy as np
 import PIL.Image
 import pytest
 from archive_files import MAGIC, bins, classic, jpeg, packed, part, read_rec, record, write_rec
+from click.testing import CliRunner
 from facebench import Error, datasets
 from facebench.cli.app import app
 from safetensors.numpy import load_file
 from sklearn.model_selection import KFold
-from typer.testing import CliRunner
 
 IMAGES = [jpeg(i) for i in range(6)]
 LABELS = [0, 0, 1, 1, 1, 2]
