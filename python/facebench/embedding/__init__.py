@@ -74,6 +74,7 @@ __all__ = [
     "load_embedder",
     "load_model",
     "make_model",
+    "merge_shard_files",
     "merge_shards",
     "quantize",
 ]
@@ -431,11 +432,36 @@ def merge_shards(shards, out=None) -> EmbeddingSet:
     >>> embedding.merge_shards([part(3), part(1), part(2)]).names
     ['image 1', 'image 2', 'image 3']
     """
-    sets = [
-        s if isinstance(s, EmbeddingSet) else read_embeddings(path_text(s, "shards"))
-        for s in listed(shards, "shards")
-    ]
-    whole = full.merge_shards(sets)
+    given = listed(shards, "shards")
+    if out is not None and not any(isinstance(s, EmbeddingSet) for s in given):
+        merge_shard_files(given, out)
+        return read_embeddings(out)
+    whole = full.merge_shards(
+        [
+            s if isinstance(s, EmbeddingSet) else read_embeddings(path_text(s, "shards"))
+            for s in given
+        ]
+    )
     if out is not None:
         write_embeddings(out, whole)
     return whole
+
+
+def merge_shard_files(shards, out, *, progress=None) -> tuple[int, int]:
+    """`merge_shards` of files to a file, in memory for the names of one shard, not for the numbers.
+
+    Returns how many rows and how many numbers in a row ``out`` has. Errors as `merge_shards`.
+
+    >>> import tempfile, numpy as np
+    >>> from facebench import embedding, io
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for k in (1, 2):
+    ...         place = {"number": k, "count": 2, "first": k - 1, "rows": 1, "of": 2}
+    ...         part = io.EmbeddingSet(np.ones((1, 4)), [f"image {k}"], manifest={"shard": place})
+    ...         io.write_embeddings(f"{folder}/{k}.h5", part)
+    ...     files = [f"{folder}/2.h5", f"{folder}/1.h5"]
+    ...     embedding.merge_shard_files(files, f"{folder}/whole.h5")
+    (2, 4)
+    """
+    files = [path_text(s, "shards") for s in listed(shards, "shards")]
+    return full.merge_shard_files(files, path_text(out, "out"), progress)

@@ -257,6 +257,6 @@ def merge(
         images = facebench.pipeline.merge_packs(shards, path).images
         text = f"{path}: {images} images out of {len(shards)} shards"
         return Answer({"path": str(path), "images": images}, text)
-    rows, dim = facebench.embedding.merge_shards(shards, path).values.shape
+    rows, dim = facebench.embedding.merge_shard_files(shards, path)
     text = f"{path}: {rows} rows of {dim} numbers out of {len(shards)} shards"
     return Answer({"path": str(path), "rows": rows, "dim": dim}, text)
