@@ -192,7 +192,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(files[1], "r+") as file:
         file["embedding"][2, 3] = np.nan
-    with pytest.raises(facebench.Error, match=r"2.h5: row 2 \('p4/José_12.*' holds NaN"):
+    with pytest.raises(facebench.Error, match=r"2.h5: row 2 \('p4/José_12.*'\) holds NaN"):
         embedding.merge_shard_files(files, out)
     assert not out.exists()
 

@@ -1,4 +1,4 @@
-"""Both rules of a warp written out in numpy's whole numbers; their bytes do not depend on anything."""
+"""Both rules of a warp, written out in numpy's whole numbers."""
 
 import hashlib
 

@@ -24,7 +24,7 @@ def faces(tmp_path_factory):
     parts = ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth")
     rows = ["name,x0,y0,x1,y1," + ",".join(f"{part}_{a}" for part in parts for a in "xy")]
     for i, name in enumerate(names):
-        moved = (points + [i % 7 / 3, i % 5 / 4]).ravel()
+        moved = (points + np.array([i % 7 / 3, i % 5 / 4])).ravel()
         rows.append(f"{name},25,22,72,80," + ",".join(f"{v:.3f}" for v in moved))
     return root, folder, "\n".join(rows) + "\n"
 
