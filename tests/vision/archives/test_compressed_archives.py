@@ -14,6 +14,16 @@ import numpy as np
 import pytest
 from archive_files import jpeg, write_tar
 from facebench import Error, datasets
+from facebench.io import confine_readers
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["here", "confined"])
+def _reader(request):
+    """By libarchive in this process, and in a confined child."""
+    before = confine_readers(request.param)
+    yield
+    confine_readers(before)
+
 
 IMAGES = [jpeg(i) for i in range(6)]
 FILES = [(f"p{i // 2}/{i}.jpg", image) for i, image in enumerate(IMAGES)]

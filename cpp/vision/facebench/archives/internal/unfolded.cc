@@ -11,6 +11,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
+#include "facebench/io/internal/confined_child.h"
 #include "facebench/io/internal/memory_number.h"
 #include "facebench/io/internal/unfold.h"
 #include "facebench/io/text.h"
@@ -29,20 +30,20 @@ struct Free {
 };
 using Reader = std::unique_ptr<archive, Free>;
 
-enum class Kind { gzip, xz, filter, zip };
+enum class Kind { gzip, xz, other };
 struct Beginning {
   std::string_view bytes;
   Kind kind;
-  int filter = 0;  // of libarchive
+  int filter = 0;  // of libarchive; 0: a zip
 };
 constexpr std::array<Beginning, 7> kBeginnings{
     {{"\x1f\x8b\x08"sv, Kind::gzip},
      {"\xfd\x37zXZ\0"sv, Kind::xz},
-     {"BZh"sv, Kind::filter, ARCHIVE_FILTER_BZIP2},
-     {"\x28\xb5\x2f\xfd"sv, Kind::filter, ARCHIVE_FILTER_ZSTD},
-     {"\x04\x22\x4d\x18"sv, Kind::filter, ARCHIVE_FILTER_LZ4},
-     {"PK\x03\x04"sv, Kind::zip},
-     {"PK\x05\x06"sv, Kind::zip}}};  // an empty one
+     {"BZh"sv, Kind::other, ARCHIVE_FILTER_BZIP2},
+     {"\x28\xb5\x2f\xfd"sv, Kind::other, ARCHIVE_FILTER_ZSTD},
+     {"\x04\x22\x4d\x18"sv, Kind::other, ARCHIVE_FILTER_LZ4},
+     {"PK\x03\x04"sv, Kind::other},
+     {"PK\x05\x06"sv, Kind::other}}};  // an empty one
 
 const Beginning* beginning_of(std::span<const std::byte> bytes) {
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -62,9 +63,13 @@ void require(int status, archive* a, std::string_view where) {
   if (status != ARCHIVE_OK) refuse(a, where);
 }
 
+std::uint64_t most_unfolded(std::uint64_t folded) {
+  return std::min(kMost, std::max(kSmall, kMostFolded * folded));
+}
+
 // Adds what is left of the entry to `out`, which grows to at most what such a file may unfold to.
 void add_data(archive* a, std::size_t folded, std::string_view where, std::string& out) {
-  const std::uint64_t most = std::min(kMost, std::max(kSmall, kMostFolded * folded));
+  const std::uint64_t most = most_unfolded(folded);
   std::array<char, kPiece> piece;
   for (;;) {
     const la_ssize_t n = archive_read_data(a, piece.data(), piece.size());
@@ -154,6 +159,53 @@ Unfolded unzip(std::span<const std::byte> bytes, std::string_view where) {
   }
 }
 
+// By libarchive; `filter`: of a tar file, 0 of a zip.
+Unfolded by_libarchive(std::span<const std::byte> bytes, std::string_view where, int filter) {
+  return filter == 0 ? unzip(bytes, where) : Unfolded{unfold_filtered(bytes, where, filter), {}};
+}
+
+std::string packed(const Unfolded& found) {
+  Packed out;
+  out.add(std::string_view(found.bytes));
+  out.add(std::uint64_t{found.members ? found.members->size() + 1 : 0});
+  if (found.members)
+    for (const TarMember& member : *found.members) {
+      out.add(std::string_view(member.name));
+      out.add(member.size);
+    }
+  return out.bytes();
+}
+
+Unfolded unpacked(Packed& in) {
+  Unfolded found{in.text(), {}};
+  std::uint64_t members = in.number(), at = 0;
+  if (members-- == 0) return found;
+  found.members.emplace();
+  for (; members > 0; --members) {
+    TarMember member{in.text(), at, in.number()};
+    if (leaves_archive(member.name) || !is_utf8(member.name) ||
+        member.size > found.bytes.size() - at)
+      throw std::length_error("no member");
+    at += member.size;
+    found.members->push_back(std::move(member));
+  }
+  return found;
+}
+
+// The same, where strangers' files are read in a child process that can do nothing else.
+Unfolded by_confined_libarchive(std::span<const std::byte> bytes, std::string_view where,
+                                int filter) {
+  const std::uint64_t most = most_unfolded(bytes.size());
+  const ConfinedLimits limits{.memory = 4 * most + (256ull << 20),
+                              .seconds = 10 + bytes.size() / 1'000'000,
+                              .answer_bytes = most + bytes.size() + (1ull << 20)};
+  const std::string place(where);
+  ConfinedChild child(place, limits, [&] {
+    return [&](const Packed&) { return packed(by_libarchive(bytes, where, filter)); };
+  });
+  return child.ask_for(Packed(), place, unpacked);
+}
+
 }  // namespace
 
 bool begins_folded(std::span<const std::byte> bytes) { return beginning_of(bytes) != nullptr; }
@@ -166,10 +218,9 @@ Unfolded unfold_archive(std::span<const std::byte> bytes, std::string_view where
       return {unfold_gzip(bytes, where), {}};
     case Kind::xz:
       return {unfold_xz(bytes, where), {}};
-    case Kind::zip:
-      return unzip(bytes, where);
     default:
-      return {unfold_filtered(bytes, where, one->filter), {}};
+      return (readers_are_confined() ? by_confined_libarchive : by_libarchive)(bytes, where,
+                                                                               one->filter);
   }
 }
 
