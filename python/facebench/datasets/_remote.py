@@ -1,7 +1,12 @@
 """Files on object stores and web servers, by fsspec: what C++ and the tables ask for them."""
 
+import contextlib
+import os
 import re
+import tempfile
+from collections.abc import Iterator
 
+from facebench._full import remote_address
 from facebench.core import Error
 from facebench.core._arguments import cut
 
@@ -50,8 +55,8 @@ def _one_line(error):
 class _Told:
     """Turns what a file system raises, which is of any kind, into one sentence."""
 
-    def __init__(self, address):
-        self._address = address
+    def __init__(self, address, what="fetched"):
+        self._address, self._what = address, what
 
     def __enter__(self):
         return self
@@ -60,7 +65,9 @@ class _Told:
         if isinstance(error, FileNotFoundError):
             raise Error(f"{self._address}: is not there") from None
         if isinstance(error, Exception) and not isinstance(error, Error):
-            raise Error(f"{self._address}: cannot be fetched: {cut(_one_line(error))}") from None
+            raise Error(
+                f"{self._address}: cannot be {self._what}: {cut(_one_line(error))}"
+            ) from None
         return False
 
 
@@ -114,3 +121,49 @@ def listed(address: str) -> list[str]:
         system.invalidate_cache()
         paths = system.glob(path) if re.search(r"[*?\[]", path) else system.find(path)
     return sorted(p if "://" in p else f"{scheme}://{p.lstrip('/')}" for p in paths)
+
+
+@contextlib.contextmanager
+def on_this_machine(path) -> Iterator:
+    """The path of a file; of an address, that of a copy in a temporary folder."""
+    address = remote_address(path)
+    if address is None:
+        yield path
+        return
+    system, there = _found(address)
+    with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
+        copy = os.path.join(folder, os.path.basename(there.rstrip("/")) or "file")
+        with _Told(address):
+            system.get_file(there, copy)
+        yield copy
+
+
+@contextlib.contextmanager
+def written_to(out) -> Iterator:
+    """Where to write a file. Of an address that is a temporary folder, from which the file is sent
+    when the block has ended well."""
+    address = remote_address(out) if isinstance(out, str | os.PathLike) else None
+    if address is None:
+        yield out
+        return
+    system, there = _found(address)
+    with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
+        file = os.path.join(folder, os.path.basename(there.rstrip("/")) or "file")
+        yield file
+        with _Told(address, "sent"):
+            system.put_file(file, there)
+
+
+def one_by_one(paths) -> list:
+    """The paths, with the files that an address with ``*`` names in its place."""
+    found: list = []
+    for path in paths:
+        address = remote_address(path) if isinstance(path, str | os.PathLike) else None
+        if address is None or not re.search(r"[*?\[]", address):
+            found.append(path)
+            continue
+        named = listed(address)
+        if not named:
+            raise Error(f"{address}: names no file")
+        found += named
+    return found

@@ -264,11 +264,14 @@ def open_table(path, label="", split=""):
     ``label``: the column that says who it is; "" = ``label``.
     """
     address = remote_address(path)
-    path = address or Path(path)
     try:
         import pyarrow
         import pyarrow.ipc
     except ImportError:
         raise Error(f"{path}: Parquet and Arrow files need pyarrow: pip install pyarrow") from None
-    files, notes = (remote_table_files if address else table_files)(path, split)
+    files: list  # of paths, or of addresses
+    if address:
+        files, notes = remote_table_files(address, split)
+    else:
+        files, notes = table_files(Path(path), split)
     return _Table(files, pyarrow, label, notes)
