@@ -91,7 +91,8 @@ def pack(
     Of a large set other machines, which see the same files, make parts. Either ``workers``, any
     `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside ``out`` until they are
     joined; or ``shard``, "3/16", makes the third of sixteen, a pack by itself, and
-    `merge_packs` joins them. ``out`` may be an address, s3://bucket/x.h5 (`facebench[remote]`). The result has the bytes that one process writes.
+    `merge_packs` joins them. The result has the bytes that one process writes. ``out`` may be an
+    address, s3://bucket/x.h5 (`facebench[remote]`).
     """
     _name_detector(options)
     _put_device(options, device)
