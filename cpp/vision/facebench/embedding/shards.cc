@@ -14,8 +14,8 @@
 #include "facebench/core/nfc.h"
 #include "facebench/datasets/image_rows.h"
 #include "facebench/embedding/odd_rows.h"
+#include "facebench/io/embedding_file.h"
 #include "facebench/io/hdf5.h"
-#include "facebench/io/internal/embedding_file.h"
 
 namespace facebench {
 namespace {
