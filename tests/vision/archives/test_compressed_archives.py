@@ -195,6 +195,14 @@ HOSTILE = {
 }  # fmt: skip
 
 
+def test_what_is_called_zip_and_is_none(tmp_path):
+    plain = write_tar(tmp_path / "plain.tar", FILES).read_bytes()
+    for data in (bytes(5000), plain, bz2.compress(plain), b"", b"PK", IMAGES[0]):
+        (tmp_path / "a.zip").write_bytes(data)
+        with pytest.raises(Error, match=r"a\.zip: is not a zip file, by its first bytes"):
+            read(tmp_path / "a.zip")
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_hostile_zips(tmp_path, name):

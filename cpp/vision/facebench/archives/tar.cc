@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kUnfoldedShards = 2;  // that are kept in memory
 constexpr std::size_t kMostShards = 1'000'000;
 
+bool is_zip(const fs::path& path) { return has_ending(path, ".zip"); }
 bool is_tar(const fs::path& path) { return has_ending(path, ".tar"); }
 bool is_folded_tar(const fs::path& path) {
   constexpr std::array endings = {".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz",
@@ -171,6 +172,8 @@ class TarArchive : public ImageArchive {
              const std::optional<std::vector<TarMember>>& members) {
     const std::string where = shards_.paths()[shard].string();
     const auto take = [&](TarSample&& sample) { add(shard, std::move(sample)); };
+    if (!members && is_zip(shards_.paths()[shard]))
+      fail(where, "is not a zip file, by its first bytes");
     bool damage = false;
     const auto group = [&](TarMember&& member) { grouping_.add(std::move(member), bytes, take); };
     try {
@@ -267,7 +270,6 @@ void expand_braces(const std::string& text, std::vector<fs::path>& out) {
   }
 }
 
-bool is_zip(const fs::path& path) { return has_ending(path, ".zip"); }
 bool is_any_tar(const fs::path& path) { return is_tar(path) || is_folded_tar(path); }
 
 bool is_tar_path(const fs::path& path) {
