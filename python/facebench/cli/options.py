@@ -28,7 +28,7 @@ LAST = ("strict", "discard", "out", "overwrite", "seed", "threads", "device", "q
 
 # Headings in the help of a verb with many options; what no heading names stands under "Input".
 HEADINGS = {
-    "Faces": "detector detector_option selection crop crop_size max_pixels exif_orientation",
+    "Faces": "detector detector_option selection crop crop_size warp max_pixels exif_orientation",
     "Model": "model setting flip normalization batch_size precision device executor",
     "Numbers": "convention accuracy_convention tar_at_far_convention identification_convention "
     "rank_ties failed_enrolments interval fusion match replicates level stored_scores",

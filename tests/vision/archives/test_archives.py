@@ -173,6 +173,8 @@ def test_other_files_are_named(tmp_path):
         with pytest.raises(Error, match=wanted):
             contents(tmp_path / name)
     with pytest.raises(Error, match="not an archive"):
+        contents(tmp_path / "x.7z")
+    with pytest.raises(Error, match=r"x.zip: cannot open: No such file"):
         contents(tmp_path / "x.zip")
 
 
