@@ -182,7 +182,7 @@ def test_the_light_wheel_works_where_there_is_no_torch(tmp_path):
     done = subprocess.run(build, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     site = tmp_path / "site"
-    (wheel,) = tmp_path.glob("facebench-*.whl")
+    (wheel,) = tmp_path.glob("facebench_eval-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
         assert not [n for n in archive.namelist() if "_full" in Path(n).name]
