@@ -226,7 +226,7 @@ def test_what_a_pod_runs_are_our_options(tmp_path):
 
 
 READ = r"""(?x)(?:getenv|environ(?:\.get|\.setdefault|\.pop)?)[\[(]\s*["'](FACEBENCH_[A-Z_]+)
-    |\$\{?(FACEBENCH_[A-Z_]+)|FOLDER\s=\s"(FACEBENCH_[A-Z_]+)"|environment\["(FACEBENCH_[A-Z_]+)"\]"""
+    |\$\{?(FACEBENCH_[A-Z_]+)|=\s"(FACEBENCH_[A-Z_]+)"|environment\["(FACEBENCH_[A-Z_]+)"\]"""
 OF_FUZZING = {"FACEBENCH_FUZZ_READER"}  # between scripts/fuzz.sh and its own program
 
 
