@@ -19,7 +19,7 @@ esac
 # With the torch of the locks: every package as it was tested, checked by its hash. With another one
 # the ranges of pyproject.toml hold.
 locks=()
-if [ "$torch" = "$tested_torch" ]; then
+if [ "$torch" = "$tested_torch" ] && [ "${LOWEST:-}" != 1 ]; then
   case $group in
     run)
       locks=(requirements.lock)

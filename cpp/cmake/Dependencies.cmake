@@ -23,19 +23,6 @@ if(FACEBENCH_FULL OR FACEBENCH_PYTHON)
   find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 endif()
 
-if(FACEBENCH_FULL AND SKBUILD)
-  # A user of protocols and metrics alone has no torch, and `pip install` must serve that user too.
-  execute_process(
-    COMMAND "${Python_EXECUTABLE}" -c "import importlib.util as u; raise SystemExit(not u.find_spec('torch'))"
-    RESULT_VARIABLE no_torch)
-  if(no_torch)
-    set(FACEBENCH_FULL OFF)
-    message(WARNING "${Python_EXECUTABLE} has no torch: building the light package (protocols, metrics, "
-      "reports). For the whole: pip install scikit-build-core torch, then "
-      "pip install --no-build-isolation . ")
-  endif()
-endif()
-
 if(FACEBENCH_FULL)
   include(LibTorch)
   include(OpenCVCore)

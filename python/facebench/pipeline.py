@@ -7,6 +7,8 @@ beside those that need no torch: ``facebench.evaluate``, ``facebench.report``, `
 
 import contextlib
 import functools
+import hashlib
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -20,11 +22,11 @@ from facebench.core import Error
 from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
 from facebench.core._parts import state_of
-from facebench.core._shards import made_by
+from facebench.core._shards import executor_of, made_by
 from facebench.datasets._remote import on_this_machine, one_by_one, written_to
 from facebench.detection._python_detectors import name_of as detector_name
 from facebench.embedding import _foreign, _onnx_file, _photographs, _public_models
-from facebench.io import EmbeddingSet, sha256_file, write_embeddings
+from facebench.io import EmbeddingSet, read_h5_manifest, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
 from facebench.reports.comparisons import differences_section
@@ -66,7 +68,7 @@ def pack(
     *,
     shard="",
     workers=None,
-    shards=16,
+    shards=None,
     device="cpu",
     threads=0,
     progress=None,
@@ -89,10 +91,10 @@ def pack(
     the tree hash.
 
     Of a large set other machines, which see the same files, make parts. Either ``workers``, any
-    `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside ``out`` until they are
-    joined; or ``shard``, "3/16", makes the third of sixteen, a pack by itself, and
-    `merge_packs` joins them. The result has the bytes that one process writes. ``out`` may be an
-    address, s3://bucket/x.h5 (`facebench[remote]`).
+    `concurrent.futures.Executor`, makes ``shards`` of them (None: four for each of its threads),
+    which lie beside ``out`` until they are joined; or ``shard``, "3/16", makes the third of
+    sixteen, a pack by itself, and `merge_packs` joins them. The result has the bytes that one
+    process writes. ``out`` may be an address, s3://bucket/x.h5 (`facebench[remote]`).
     """
     _name_detector(options)
     _put_device(options, device)
@@ -101,6 +103,7 @@ def pack(
         with written_to(out) as file:
             return full.pack(dataset, root, file, request, shard, threads, progress)
     _refuse_address(out)
+    executor_of(workers)
     root, options_said = os.path.abspath(root), request.to_dict()
     identity = {
         "dataset": dataset,
@@ -190,7 +193,7 @@ def embed(
     providers=None,
     shard="",
     workers=None,
-    shards=16,
+    shards=None,
     exif_orientation=False,
     threads=0,
     progress=None,
@@ -208,8 +211,9 @@ def embed(
 
     ``shard``: "3/16" embeds the third of sixteen parts of a pack or archive;
     `facebench.embedding.merge_shards` joins them. ``workers``, any `concurrent.futures.Executor`,
-    makes ``shards`` of them, which lie beside ``out`` until they are joined; model and pack are
-    then files that all machines see. The result has the bytes that one process writes.
+    makes ``shards`` of them (None: four for each of its threads), which lie beside ``out`` until
+    they are joined; model and pack are then files that all machines see. The result has the bytes
+    that one process writes.
     """
     of_kind(shard, str, "shard")
     if isinstance(pack, str | os.PathLike) and _is_remote_pack(pack):
@@ -225,6 +229,7 @@ def embed(
             "exif_orientation: is of a folder of photographs; a pack was made with or without it"
         )
     if workers is not None:
+        executor_of(workers)
         asked = {"mean": mean, "std": std, "color": color, "output": output, **options}
         asked["providers"] = providers
         return _embed_shared(model, pack, out, asked, shards, workers, threads)
@@ -267,15 +272,22 @@ def _embed_shared(model, pack, out, options, shards, workers, threads):
     files = [os.path.abspath(path_text(f, n)) for f, n in ((model, "model"), (pack, "pack"))]
     identity = {
         "model": [sha256_file(files[0]), _weights_beside(files[0])],
-        "pack": [sha256_file(files[1])],
+        "pack": [_content_of(files[1]), state_of(files[1], [out, f"{out}.shards"])],
         "version": __version__,
         **options,
     }
-    if datasets.find_image_archive(files[1]) is not None:  # which may have an index beside it
-        identity["pack"].append(state_of(files[1], [out, f"{out}.shards"]))
     make = functools.partial(embed, *files, threads=threads, **options)
     with made_by(workers, out, identity, shards, make) as parts:
         return embedding.merge_shards(parts, out)
+
+
+def _content_of(source: str) -> str:
+    """The hash of a pack's manifest, which has that of its photographs and all options; "" of an
+    archive. Neither is read as a whole: that would be hours of a large one."""
+    if datasets.find_image_archive(source) is not None:
+        return ""
+    text = json.dumps(read_h5_manifest(source), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @takes(full.RunRequest)

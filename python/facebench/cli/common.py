@@ -62,7 +62,11 @@ Limit = option(
     min=1,
 )
 Shard = option("NUMBER/COUNT, as 3/16: make this part alone, one machine of several.")
-Shards = option("With --workers: parts that are made apart.", int, min=1)
+Shards = option(
+    "With --workers: parts that are made apart; default: four for each of their threads.",
+    int,
+    min=1,
+)
 Workers = option("Other machines do it: a Dask scheduler's address, tcp://HOST:8786.")
 ExifOrientation = flag("--exif-orientation", "Turn photographs the way their Exif tags say.")
 Strict = flag("--strict", "Any failed enrolment is a failure.")
@@ -140,8 +144,11 @@ def executor(address: str) -> Executor | None:
     if not re.fullmatch(r"[a-z]+://.+:[0-9]+", address):
         raise ValueError(f"--workers {address}: expected an address, as tcp://HOST:8786")
     try:
-        # A name for each call: a job that is asked for again runs again.
-        return Client(address, timeout=10, set_as_default=False).get_executor(pure=False)
+        client = Client(address, timeout=10, set_as_default=False)
+        if "dashboard" in client.scheduler_info().get("services", {}):
+            complain(f"the workers at work: {client.dashboard_link}")
+        # A name for each call: a job that is asked for again runs again. One that fails does, too.
+        return client.get_executor(pure=False, retries=1)
     except (OSError, ValueError, TypeError) as error:
         raise facebench.Error(
             f"{address}: no Dask scheduler answers ({error}). Start one: dask scheduler"

@@ -61,16 +61,22 @@ def state_of(path, without=()) -> str:
 class Parts:
     """The folder beside ``out`` with the files of its ``count`` shards, made or found.
 
+    ``count``: None is as many as an earlier attempt of this identity had, else ``usual``.
     ``identity`` is all that decides their bytes; ``files`` are by shard, "3/16". Parts of an
     attempt with another identity are removed, with a UserWarning that counts them and says what
     differs. facebench.Error for a folder that is not ours: nothing in it is touched.
     """
 
-    def __init__(self, out, identity: dict, count: int):
-        text = json.dumps(identity | {"shards": count}, sort_keys=True, default=str)
-        key = hashlib.sha256(text.encode()).hexdigest()[:16]
+    def __init__(self, out, identity: dict, count: int | None, usual: int = 16):
         self._place = Path(f"{out}.shards").absolute()
         attempts = self._attempts() if os.path.lexists(self._place) else None
+        if count is None:  # other workers now do not make parts of no use
+            said = json.loads(json.dumps(identity, default=str))
+            begun = [(a, a.get("shards")) for a in (attempts or {}).values()]
+            counts = [n for a, n in begun if type(n) is int and a == said | {"shards": n}]
+            count = next((n for n in counts if n > 0), usual)
+        text = json.dumps(identity | {"shards": count}, sort_keys=True, default=str)
+        key = hashlib.sha256(text.encode()).hexdigest()[:16]
         if attempts is None:
             self._begin()
         self._forget({k: said for k, said in (attempts or {}).items() if k != key}, text)

@@ -246,14 +246,36 @@ def croissant(
     return Answer({"path": str(path)}, f"{path}: metadata; publish {pack.name} beside it")
 
 
+def number_ranges(numbers) -> str:
+    """Numbers that ascend as Slurm's --array takes them.
+
+    >>> number_ranges([1, 2, 3, 7, 9, 10])
+    '1-3,7,9-10'
+    """
+    ends: list[list[int]] = []
+    for number in numbers:
+        if ends and number == ends[-1][1] + 1:
+            ends[-1][1] = number
+        else:
+            ends.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ends)
+
+
 @verb("facebench data merge part-1-of-2.h5 part-2-of-2.h5 --out lfw-m.h5")
 def merge(
     shards: argument("The files of all shards, in any order.", list[Path]),
+    missing: flag("--missing", "Say which are still to be made, and join nothing.") = False,
     out: common.Out = None,
 ):
     """Join what embed --shard wrote, or pack --shard. The same bytes as of one process."""
     from facebench.datasets._remote import one_by_one  # needs torch
 
+    if missing:
+        left, count = facebench.io.missing_shards(shards)
+        text = f"{len(left)} of {count} shards are still to be made: {number_ranges(left)}"
+        if not left:
+            text = f"all {count} shards are there"
+        return Answer({"missing": left, "count": count}, text)
     path = common.out_path(out, "data-merge", suffix=".h5")
     shards = one_by_one(shards)
     if facebench.pipeline.is_pack(shards[0]):

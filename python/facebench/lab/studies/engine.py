@@ -27,6 +27,7 @@ from facebench import __version__, analysis, reports
 from facebench.core import Error
 from facebench.core._files import read_json
 from facebench.core._inside import refuse_links
+from facebench.core._shards import executor_of
 from facebench.io import canonical_json, sha256_file
 from facebench.lab.studies.work import ALONE, RESUMED, WORK
 
@@ -167,6 +168,8 @@ def run_jobs(
     """Makes what is not there as a whole of the wanted jobs and of all that they need; an `Outcome`
     for each, by its key. Jobs that time something run alone, after the others. ``kinds``: of jobs
     that may be made, None: all; others that are not there fail. Ctrl-C is `Stopped`."""
+    if executor is not None:
+        executor_of(executor, "executor")
     waiting, outcomes = _in_order(targets), {}
     for key, job in list(waiting.items()):
         result = read_whole(job, job.folder(out))
