@@ -76,7 +76,8 @@ app = build(
     VERBS,
     name="facebench",
     help="Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate.",
-    epilog="Example: facebench run lfw --model mobilefacenet.safetensors --root LFW",
+    epilog="Example: facebench run lfw --model mobilefacenet.safetensors --root LFW. "
+    "Exit codes: 0; 1 failure; 2 usage; 3 a check says no; 4 not all was checked.",
 )
 
 

@@ -74,7 +74,7 @@ def check(
     """What is there for a protocol, and what is missing. Before anything is run; opens no image."""
     check = facebench.protocols.check_data(protocol, root, images, lists)
     good = check.complete and not (strict and check.blemishes)
-    return Answer(check.to_dict(), str(check), 0 if good else common.EXIT_FAILED)
+    return Answer(check.to_dict(), str(check), 0 if good else common.EXIT_VERDICT)
 
 
 @verb("facebench data scan lfw --root LFW --protocol lfw")
@@ -110,7 +110,7 @@ def scan(
         "findings": findings,
         **common.fields_of(images, "unlabelled", "passed_over", "notes"),
     }
-    return Answer(fields, "\n".join(lines), common.EXIT_FAILED if findings else 0)
+    return Answer(fields, "\n".join(lines), common.EXIT_VERDICT if findings else 0)
 
 
 @verb(
