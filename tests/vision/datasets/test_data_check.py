@@ -106,7 +106,7 @@ def test_check_without_official_counts_is_complete_and_strict_is_not(tmp_path):
 
 
 def test_check_without_lists_names_three_of_them(tmp_path):
-    result = invoke("data", "check", "cfp_ff", "--root", tmp_path, code=3)
+    result = invoke("data", "check", "cfp_ff", "--root", tmp_path, code=1)
     assert "missing: Pair_list_F.txt, Split/FF/01/same.txt, Split/FF/01/diff.txt and 18 more" in (
         result.stderr
     )

@@ -225,6 +225,22 @@ def overlap(
     return overlap
 
 
+@verb("facebench data keep LFW/protocol/peopleDevTrain.txt --root LFW --dataset lfw --least 3")
+def keep(
+    people: argument("Who stays: one person a line, or LFW's peopleDevTrain.txt.", Path),
+    root: common.Root,
+    dataset: option("See: facebench list datasets.") = "folder",
+    least: option("Only people with so many images or more.", int, min=1) = 1,
+    out: option("The list; default: runs/data-keep-NAME-N.", Path, metavar="FILE") = None,
+):
+    """Keep to people of a list. Writes the list of all others, for --exclude."""
+    text, kept, images = facebench.datasets.keep(people, root, dataset, least=least)
+    path = common.out_path(out, "data-keep", people.stem, suffix=".txt")
+    facebench.reports.write_text(path, text)
+    fields = {"path": str(path), "people": kept, "images": images}
+    return Answer(fields, f"{path}: for --exclude; {kept} people with {images} images stay")
+
+
 @verb("facebench data croissant faces.h5 --license 'research only' --out published")
 def croissant(
     pack: argument("A pack.", Path),
