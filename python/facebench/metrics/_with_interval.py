@@ -5,7 +5,7 @@ import inspect
 from typing import Any
 
 from facebench import _eval
-from facebench.core._arguments import listed
+from facebench.core._arguments import listed, of_kind
 
 _HOW = """
 
@@ -31,7 +31,10 @@ class Measured:
     """
 
     def __init__(self, name, of, interval, comparisons, people):
-        self.name, self.interval, self._of = name, interval, of
+        self._of = of
+        self.name = of_kind(name, str, "name")
+        self.interval = interval = of_kind(interval, _eval.Interval, "interval")
+        of_kind(comparisons, _eval.Comparisons, "comparisons")
         self.value = float(getattr(of, "value", of))
         self.low, self.high, self.level = interval.low, interval.high, interval.level
         self.method, self.note = interval.method, interval.note

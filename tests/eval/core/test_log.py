@@ -18,12 +18,12 @@ facebench.evaluate("folders", rows, labels=[0, 0, 1, 1, 2, 2], interval="none")
 
 
 def test_a_warning_is_logged_each_time_and_points_at_the_caller(caplog):
+    rows = np.eye(4)[[0, 0, 1, 0, 2, 3]]
     for _ in range(2):
         with (
             caplog.at_level(logging.INFO, "facebench"),
             pytest.warns(UserWarning, match="are the same numbers") as seen,
         ):
-            rows = np.eye(4)[[0, 0, 1, 0, 2, 3]]
             facebench.evaluate("folders", rows, labels=[0, 0, 1, 1, 2, 2], interval="none")
     assert Path(seen[0].filename).name != "_log.py"
     logged = [r.getMessage() for r in caplog.records if r.name == "facebench"]
