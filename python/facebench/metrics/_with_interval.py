@@ -118,7 +118,7 @@ def with_interval(name, *parameters, example=""):
         *(inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in extra),
     ])  # fmt: skip
     metric.__doc__ = (compiled.__doc__ or "") + _HOW.format(name=name, arguments=example)
-    metric.__module__ = "facebench.metrics"
+    metric.__module__, metric.__qualname__ = "facebench.metrics", name  # pickle finds it there
     return metric
 
 
