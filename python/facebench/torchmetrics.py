@@ -14,8 +14,10 @@ tensor(1., dtype=torch.float64)
 import torch
 
 try:
-    from torchmetrics import Metric
-    from torchmetrics.utilities import dim_zero_cat
+    from torchmetrics import Metric  # type: ignore[import-not-found,unused-ignore]
+    from torchmetrics.utilities import (  # type: ignore[import-not-found,unused-ignore]
+        dim_zero_cat,
+    )
 except ImportError as error:
     raise ImportError(
         "facebench.torchmetrics needs torchmetrics: pip install facebench[torchmetrics]"

@@ -35,7 +35,8 @@ def read(path, columns, known) -> dict[str, tuple[list[str], list[float]]]:
                 + did_you_mean(name, measures)
             )
     at = {_eval.compared_name(name): name for name in known}
-    names, values = [], {name: [] for name in asked}
+    names: list[str] = []
+    values: dict[str, list[float]] = {name: [] for name in asked}
     places = {name: header.index(name + _SCORE) for name in asked}
     found = 0
     for number, row in enumerate(rows[1:], 2):
