@@ -18,7 +18,7 @@ from urllib.parse import quote
 from facebench import __version__, datasets, embedding, reports
 from facebench._full import remote_address
 from facebench._library import full
-from facebench.core import Error
+from facebench.core import Error, _log
 from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
 from facebench.core._parts import state_of
@@ -364,6 +364,8 @@ def _run(protocol, out, request, pages, *, model, command, threads, progress) ->
     raw = full.run(protocol, model, out, request, *told, threads, progress)
     result = Result(raw, request.root or "", threads)
     result.reused = reused
+    if reused:
+        _log.logger.info("taken from %s: %s", request.cache, ", ".join(reused))
     return result
 
 

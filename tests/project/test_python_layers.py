@@ -19,6 +19,7 @@ ROOMS = [
     *("reports", "plots", "pipeline", "verbs", "cli"),
     *("lab", "lab.claims", "lab.engines", "lab.timing", "lab.planning", "lab.diagnosis"),
     *("lab.studies", "lab.verbs"),
+    "torchmetrics",  # metrics for that package, which needs torch
     *("claims", "studies", "timing"),  # short names of rooms of lab
 ]
 # Neither torch nor OpenCV is needed for these.

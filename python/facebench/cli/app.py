@@ -43,7 +43,8 @@ app = VerbGroup(
     GROUPS,
     callback=root,
     help="Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate.",
-    epilog="Example: facebench run lfw --model mobilefacenet.safetensors --root LFW",
+    epilog="Example: facebench run lfw --model mobilefacenet.safetensors --root LFW. "
+    "Exit codes: 0; 1 failure; 2 usage; 3 a check says no; 4 not all was checked.",
     params=[
         click.Option(
             ["--version"], is_flag=True, callback=print_version, help="Print the version.", **_ONCE

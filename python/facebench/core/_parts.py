@@ -5,11 +5,11 @@ import json
 import os
 import re
 import secrets
-import warnings
 from pathlib import Path
 
 from facebench import _eval
 from facebench._eval import Error
+from facebench.core import _log
 from facebench.core._arguments import brief
 from facebench.core._files import read_json
 
@@ -124,7 +124,7 @@ class Parts:
                 differs |= {k for k in {*now, *said} if now.get(k) != said.get(k)}
         if removed:
             what = ", ".join(sorted(map(brief, differs)))
-            warnings.warn(
+            _log.warn(
                 f"{self._place}: {removed} parts of an earlier attempt are removed and made again: "
                 f"since then {what} changed",
                 stacklevel=5,
@@ -136,7 +136,7 @@ class Parts:
         left = sorted(p.name for p in self._place.iterdir() if p.name != MARKER)
         if left:
             names = f"{', '.join(left[:3])}{', ...' if len(left) > 3 else ''}"
-            warnings.warn(
+            _log.warn(
                 f"{self._place}: stays, since it holds {len(left)} things that facebench did not "
                 f"write: {brief(names)}",
                 stacklevel=4,

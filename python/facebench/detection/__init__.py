@@ -8,7 +8,6 @@
 
 import json
 import os
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from facebench import images
 from facebench._eval import Error
 from facebench._library import full
+from facebench.core import _log
 from facebench.core._arguments import listed, of_kind, type_text
 from facebench.detection import _python_detectors
 from facebench.detection._public_detectors import PUBLIC_DETECTORS
@@ -186,7 +186,7 @@ def detect(
 def _warn_of_tags(asked, turned):
     text = images._tagged_text(asked)
     if text and not turned:
-        warnings.warn(text, stacklevel=3)
+        _log.warn(text, stacklevel=3)
 
 
 def detect_files(

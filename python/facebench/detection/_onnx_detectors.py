@@ -2,7 +2,6 @@
 boxes is kept, as its authors have it."""
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from facebench import _onnxruntime
 from facebench._library import full
-from facebench.core import Error, cuda_devices, parse_device
+from facebench.core import Error, _log, cuda_devices, parse_device
 from facebench.core._arguments import brief, cut, did_you_mean, path_text
 from facebench.core._files import MOST, open_file
 from facebench.core._other_files import refuse_other
@@ -273,7 +272,7 @@ def _find_file(model: str) -> tuple[str, str]:
         return model, sha256_file(model)
     path, sha256, other = row.find()
     if other:
-        warnings.warn(other, stacklevel=6)
+        _log.warn(other, stacklevel=6)
     return str(path), sha256
 
 

@@ -11,13 +11,12 @@
 import contextlib
 import json
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
 
 from facebench._library import full
-from facebench.core import Error
+from facebench.core import Error, _log
 from facebench.core._arguments import (
     brief,
     did_you_mean,
@@ -165,7 +164,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
             for n, options_of in (("mean", model_options.mean), ("std", model_options.std))
         }
         for text in inside.warnings(stated, ()):
-            warnings.warn(text, stacklevel=4)
+            _log.warn(text, stacklevel=4)
     from facebench._torch import torch
 
     tensors = {name: torch.from_numpy(numbers) for name, numbers in imported.tensors.items()}
@@ -176,7 +175,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
 def _tell_of_comparison(said: str) -> None:
     """A UserWarning where an ONNX file was not compared with ONNX Runtime."""
     if said.startswith("not compared"):
-        warnings.warn(f"The converted network was {said}.", stacklevel=3)
+        _log.warn(f"The converted network was {said}.", stacklevel=3)
 
 
 def convert(
@@ -231,7 +230,7 @@ def _convert(weights, network, out, drop, key, options) -> tuple[Model, str]:
             raise Error(f"{brief(path)}: there is no such file")
         path, _, other = row.find()
         if other:
-            warnings.warn(other, stacklevel=3)
+            _log.warn(other, stacklevel=3)
         options = _public_models.preparation(row) | options
     if path.suffix == ".onnx":
         if network is not None or drop:
@@ -406,13 +405,13 @@ def _tell_of_batch(embeddings, options):
     one at a time, since rows depend on their batch, and where memory was short for it."""
     used = embeddings.manifest["extract"]
     if odd := embeddings.manifest.get("odd_rows"):
-        warnings.warn(odd, stacklevel=3)
+        _log.warn(odd, stacklevel=3)
     if dependence := embeddings.manifest.get("batch_dependence"):
-        warnings.warn(dependence, stacklevel=3)
+        _log.warn(dependence, stacklevel=3)
         return embeddings
     asked = full.micro_batch_of(options, used["device"])
     if used["micro_batch"] < asked:
-        warnings.warn(
+        _log.warn(
             f"{used['device']} has no memory left for {asked} images at once: "
             f"they were embedded {used['micro_batch']} at once",
             stacklevel=3,

@@ -1,11 +1,11 @@
 """Embeddings or scores from anywhere to a result."""
 
 import os
-import warnings
 from typing import Unpack
 
 from facebench import _eval
 from facebench._eval import EmbeddingSet, EvaluationOptions
+from facebench.core import _log
 from facebench.core._arguments import brief, of_kind, path_text, tensor_array
 from facebench.core._options import options_of, takes
 from facebench.core._shards import executor_of
@@ -266,7 +266,7 @@ def evaluate(
         else:
             raw = _eval.evaluate_embeddings(spec, trials, data, *how)
             if said := same_rows(data, trials):
-                warnings.warn(said, stacklevel=2)
+                _log.warn(said, stacklevel=2)
                 raw.add_note(said)
             if said := sentence(data.manifest):
                 raw.add_note(said)

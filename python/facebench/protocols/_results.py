@@ -1,6 +1,7 @@
 """What an evaluation gives: numbers of tracks, as attributes, tables, frames and plots."""
 
 import html
+import json
 import textwrap
 from typing import Any
 
@@ -304,6 +305,10 @@ class Result(NamedValues):
     def to_dict(self):
         """The content of ``metrics.json``."""
         return self._raw.metrics()
+
+    def to_json(self):
+        """`to_dict` as a text of JSON: what ``metrics.json`` holds."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def save(self, path, overwrite=False, command=""):
         """Write a run folder: run.json, scores.h5, metrics.json, curves.json, report.md and

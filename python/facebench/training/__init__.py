@@ -13,13 +13,13 @@
 """
 
 import os
-import warnings
 from contextlib import contextmanager
 from typing import Unpack
 
 import numpy as np
 
 from facebench._torch import full, torch
+from facebench.core import _log
 from facebench.core._arguments import mapping, type_text, unmasked, whole_numbers
 from facebench.core._options import takes
 from facebench.io._toml import value_text
@@ -393,7 +393,7 @@ def train(
     if how.extend:
         said += _first_weights.take_pixels_of_training(recipe, how.extend)
     for note in said:
-        warnings.warn(note, stacklevel=3)
+        _log.warn(note, stacklevel=3)
     own_loss = None if loss is None else OwnLoss(loss)
     pages = TrainingPages(out)
     told = (progress, on_start, on_epoch, on_step, pages.update, _warn)
@@ -448,7 +448,7 @@ def _network_of(recipe, network, init, key):
 
 
 def _warn(note):
-    warnings.warn(note, stacklevel=4)  # of who called train
+    _log.warn(note, stacklevel=4)  # of who called train
 
 
 def _run(recipe, data, chosen, preparation, rest):

@@ -74,7 +74,7 @@ def check(
     """What is there for a protocol, and what is missing. Before anything is run; opens no image."""
     check = facebench.protocols.check_data(protocol, root, images, lists)
     good = check.complete and not (strict and check.blemishes)
-    return Answer(check.to_dict(), str(check), 0 if good else common.EXIT_FAILED)
+    return Answer(check.to_dict(), str(check), 0 if good else common.EXIT_VERDICT)
 
 
 @verb("facebench data scan lfw --root LFW --protocol lfw")
@@ -110,7 +110,7 @@ def scan(
         "findings": findings,
         **common.fields_of(images, "unlabelled", "passed_over", "notes"),
     }
-    return Answer(fields, "\n".join(lines), common.EXIT_FAILED if findings else 0)
+    return Answer(fields, "\n".join(lines), common.EXIT_VERDICT if findings else 0)
 
 
 @verb(
@@ -223,6 +223,22 @@ def overlap(
     if out is not None:
         facebench.reports.write_text(out, overlap.exclusion)
     return overlap
+
+
+@verb("facebench data keep LFW/protocol/peopleDevTrain.txt --root LFW --dataset lfw --least 3")
+def keep(
+    people: argument("Who stays: one person a line, or LFW's peopleDevTrain.txt.", Path),
+    root: common.Root,
+    dataset: option("See: facebench list datasets.") = "folder",
+    least: option("Only people with so many images or more.", int, min=1) = 1,
+    out: option("The list; default: runs/data-keep-NAME-N.", Path, metavar="FILE") = None,
+):
+    """Keep to people of a list. Writes the list of all others, for --exclude."""
+    text, kept, images = facebench.datasets.keep(people, root, dataset, least=least)
+    path = common.out_path(out, "data-keep", people.stem, suffix=".txt")
+    facebench.reports.write_text(path, text)
+    fields = {"path": str(path), "people": kept, "images": images}
+    return Answer(fields, f"{path}: for --exclude; {kept} people with {images} images stay")
 
 
 @verb("facebench data croissant faces.h5 --license 'research only' --out published")
