@@ -167,6 +167,8 @@ def detect(
         loaded, asked = images._load(image, exif_orientation)
         _warn_of_tags([asked], exif_orientation)
         return finder.detect(loaded, "", color)
+    if isinstance(image, dict | set | bytes) or not hasattr(image, "__iter__"):
+        raise TypeError(f"image: an array, a path or a sequence of them, not {type_text(image)}")
     items = list(image)
     if items and all(isinstance(item, str | os.PathLike) for item in items):
         how = {"threads": threads, "progress": progress, "exif_orientation": exif_orientation}

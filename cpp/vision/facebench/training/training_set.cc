@@ -137,7 +137,8 @@ TrainingClasses training_classes(const TrainingSet& set) {
     number[label] = 0;
   }
   if (number.size() < 2)
-    fail("training set", fmt::format("{} persons with a usable image", number.size()),
+    fail("training set",
+         fmt::format("{} with a usable image", number.empty() ? "nobody" : "a single person"),
          "Training needs two at least: check labels and statuses of the pack");
   for (auto& [label, index] : number) index = classes.count++;
   classes.labels.assign(static_cast<std::size_t>(n), -1);
