@@ -55,7 +55,7 @@ TwoCovariances first_guess(const PeopleSums& s, double shrinkage) {
 
 TwoCovariances fit_plda(const PeopleSums& s, std::int64_t rank, double shrinkage, int most,
                         const Job& job) {
-  constexpr double enough = 1e-8;  // of the log likelihood, an image
+  constexpr double enough = 1e-9;  // of the log likelihood, an image
   const Eigen::Index d = s.means.cols(), r = rank > 0 ? std::min<Eigen::Index>(rank, d) : d;
   const auto n = static_cast<double>(s.images), k = static_cast<double>(s.counts.size());
   const std::vector<Alike> groups = alike(s);

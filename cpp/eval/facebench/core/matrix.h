@@ -8,8 +8,9 @@
 
 #include <Eigen/Core>
 
-static_assert(EIGEN_MAX_ALIGN_BYTES == 16,
-              "include facebench before Eigen, or define EIGEN_MAX_ALIGN_BYTES=16");
+#if EIGEN_MAX_ALIGN_BYTES != 16
+#error "include facebench before Eigen, or define EIGEN_MAX_ALIGN_BYTES=16"
+#endif
 
 namespace facebench {
 
