@@ -48,7 +48,8 @@ class Backend:
     """
 
     def __init__(self, spec="cosine", threads=0):
-        self.spec = _eval.backend_spec(spec)
+        kept = _eval.backend_spec(spec)
+        self.spec = spec if spec == kept else kept  # scikit-learn's clone wants the very object
         self.threads = threads
         self._fitted = None
 
