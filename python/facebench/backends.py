@@ -73,6 +73,15 @@ class Backend:
             raise ValueError(f"back end {self.spec}: is not fitted; call fit(X, labels) first")
         return self._fitted
 
+    def __sklearn_tags__(self):
+        from sklearn.utils import Tags, TargetTags, TransformerTags
+
+        target = TargetTags(required=False)
+        return Tags(estimator_type=None, target_tags=target, transformer_tags=TransformerTags())
+
+    def __sklearn_is_fitted__(self):
+        return self._fitted is not None
+
     def fit(self, X, y=None):
         """Fit to rows ``X`` (N, D); ``y`` says who is on each (numbers or texts).
 
