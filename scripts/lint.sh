@@ -39,7 +39,7 @@ check_built() {
   "$venv/bin/pyright" || failed+=("pyright")
   say "sources by themselves"
   # 190 sources, two minutes on two processors.
-  for part in core io guard metrics trials lists evaluation runs analysis; do
+  for part in core io guard metrics backends trials lists evaluation runs analysis; do
     "$venv/bin/python" scripts/compile_alone.py build "cpp/eval/facebench/$part/" ||
       failed+=("compile_alone $part (mend: include what the source uses)")
   done

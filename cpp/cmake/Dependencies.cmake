@@ -14,6 +14,7 @@ target_include_directories(facebench_fmt INTERFACE "${PROJECT_BINARY_DIR}/fmt")
 target_link_libraries(facebench_fmt INTERFACE fmt::fmt)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(tomlplusplus REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 include(FuzzLibraries)  # for the fuzz targets, instead of the system's
 if(NOT TARGET HDF5::HDF5)
   find_package(HDF5 1.10.5 REQUIRED COMPONENTS C)

@@ -14,7 +14,7 @@ GROUND = {
 }
 # Modules and packages of python/facebench, lowest first.
 ROOMS = [
-    *("core", "io", "metrics", "protocols", "analysis"),
+    *("core", "io", "metrics", "backends", "protocols", "analysis"),
     *("images", "detection", "crops", "datasets", "nn", "losses", "embedding", "training"),
     *("reports", "plots", "pipeline", "verbs", "cli"),
     *("lab", "lab.claims", "lab.engines", "lab.timing", "lab.planning", "lab.diagnosis"),
@@ -23,7 +23,7 @@ ROOMS = [
     *("claims", "studies", "timing"),  # short names of rooms of lab
 ]
 # Neither torch nor OpenCV is needed for these.
-LIGHT = ["core", "io", "metrics", "protocols", "analysis", "reports"]
+LIGHT = ["core", "io", "metrics", "backends", "protocols", "analysis", "reports"]
 
 
 def imported(path: Path, base: Path) -> set[str]:
