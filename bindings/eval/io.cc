@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "common.h"
 #include "facebench/core/utf8.h"
+#include "facebench/guard/internal/confinement.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
@@ -243,6 +244,10 @@ are the same. Returns the previous setting. ``facebench --untrusted VERB`` does 
 >>> confine_readers(before)
 True
 )");
+  m.def(
+      "_confine_to_reading", &confine_to_reading, py::arg("memory"), py::arg("seconds"),
+      "For a child: the kernel lets this process compute and read files from now on, with so many "
+      "more bytes of address space, and seconds of processor time.");
   m.def(
       "read_toml",
       [](const py::bytes& text, const std::string& file) {

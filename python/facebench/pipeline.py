@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 from facebench import __version__, datasets, embedding, reports
 from facebench._library import full
+from facebench._onnx import file as onnx_file
 from facebench.core import Error
 from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
 from facebench.core._parts import state_of
 from facebench.core._shards import made_by
 from facebench.detection._python_detectors import name_of as detector_name
-from facebench.embedding import _foreign, _onnx_file, _photographs, _public_models
+from facebench.embedding import _foreign, _photographs, _public_models
 from facebench.io import EmbeddingSet, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
@@ -145,7 +146,7 @@ def _hashes_of_files(options) -> dict:
 
 def _weights_beside(model) -> dict:
     """The files beside an ONNX file that hold its weights, with their hashes."""
-    return _onnx_file.hashes_beside(model) if model.endswith(".onnx") else {}
+    return onnx_file.hashes_beside(model) if model.endswith(".onnx") else {}
 
 
 @takes(full.ExtractOptions)
