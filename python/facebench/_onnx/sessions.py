@@ -92,9 +92,9 @@ def session(
             f"its CUDA provider does not start: {_why_not(onnxruntime)}. Install the CUDA and "
             "cuDNN that it was built for: pip install onnxruntime-gpu[cuda,cudnn]"
         )
-    if card is None and first != wanted[0]:
+    if providers and first != providers[0]:
         raise RuntimeError(
-            f"{wanted[0]} does not start, {first} would take its place; "
+            f"{providers[0]} does not start, {first} would take its place; "
             "install the libraries that it needs, or leave it out"
         )
     return inference
