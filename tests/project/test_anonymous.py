@@ -67,7 +67,7 @@ def test_lists_of_other_people_differ(made, tmp_path):
     shutil.copytree(made / "faces", tmp_path / "faces")
     trials = protocols.read_trials("lfw", made / "faces")
     person = trials.identity_names[0]
-    for list_file in (tmp_path / "faces").glob("*.txt"):
+    for list_file in (tmp_path / "faces").rglob("*.txt"):
         list_file.write_text(list_file.read_text().replace(person, person + "x"))
     checks = facebench.verify(made / "hidden", tmp_path / "faces").checks
     assert any(c["name"] == "comparisons from the lists" and c["same"] is False for c in checks)
