@@ -297,6 +297,28 @@ def test_an_unknown_protocol_or_data_set_is_wrong_use(tmp_path):
     assert "no faces are drawn for protocol 'bfw'" in cell["why"]
 
 
+@pytest.mark.parametrize("value", [{"a": 1}, [{}], "", "8", -1])
+@pytest.mark.parametrize("place", ["batch", "settings", "at_most", "cap", "shrink"])
+def test_a_rehearsal_of_what_is_not_a_number_is_refused(place, value):
+    row = {"network": "small4", "batch": 8, "settings": {"training.batch": 8}}
+    change = {"at_most": {"training.batch": 4}, "shrink": 2}
+    if place == "batch" and value != -1:
+        row["batch"] = value
+    elif place == "at_most":
+        change["at_most"] = value if not isinstance(value, dict) else [value]
+    elif place == "shrink":
+        change["shrink"] = value
+    else:
+        part = row["settings"] if place == "settings" else change["at_most"]
+        part["training.batch"] = value
+    source = {
+        "tables": [{"id": "t", "rows": [row], "columns": [{"fact": "batch"}]}],
+        "rehearsal": {"network": change},
+    }
+    with pytest.raises(facebench.Error, match=r"batch|at_most|shrink"):
+        studies.read_study(source, "mine").rehearsed()
+
+
 FEW_FILES = """
 import resource, sys
 from facebench.lab.studies import engine
