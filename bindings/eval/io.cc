@@ -8,7 +8,6 @@
 #include "arrays.h"
 #include "common.h"
 #include "facebench/core/utf8.h"
-#include "facebench/guard/internal/confinement.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/io/confine.h"
 
 namespace facebench {
 namespace {

@@ -1,7 +1,6 @@
 #include "facebench/trials/anonymous.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "facebench/io/sha256.h"
 
@@ -13,8 +12,9 @@ constexpr std::size_t kDigits = 32;
 // Whether a name stands in a text, not within a longer word.
 bool holds(std::string_view text, std::string_view name) {
   const auto is_word = [&](std::size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    if (at >= text.size()) return false;
+    const char c = text[at];
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
   for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
     if ((at == 0 || !is_word(at - 1)) && !is_word(at + name.size())) return true;

@@ -14,9 +14,4 @@ namespace facebench {
 // AArch64. Afterwards leave by _exit().
 void confine_process(int socket, std::uint64_t memory, std::uint64_t seconds);
 
-// The same for a child that has to open files by itself, as ONNX Runtime opens weights beside a
-// model: it may open and read what is there. It cannot write, connect, or start anything, threads
-// neither; its answer is its exit status. Descriptors stay open. Throws as `confine_process`.
-void confine_to_reading(std::uint64_t memory, std::uint64_t seconds);
-
 }  // namespace facebench
