@@ -18,6 +18,7 @@ from urllib.parse import quote
 from facebench import __version__, datasets, embedding, reports
 from facebench._full import remote_address
 from facebench._library import full
+from facebench._onnx import file as onnx_file
 from facebench.core import Error, _log
 from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
@@ -25,7 +26,7 @@ from facebench.core._parts import state_of
 from facebench.core._shards import executor_of, made_by
 from facebench.datasets._remote import on_this_machine, one_by_one, written_to
 from facebench.detection._python_detectors import name_of as detector_name
-from facebench.embedding import _foreign, _onnx_file, _photographs, _public_models
+from facebench.embedding import _foreign, _photographs, _public_models
 from facebench.io import EmbeddingSet, read_h5_manifest, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
@@ -177,7 +178,7 @@ def _hashes_of_files(options) -> dict:
 
 def _weights_beside(model) -> dict:
     """The files beside an ONNX file that hold its weights, with their hashes."""
-    return _onnx_file.hashes_beside(model) if model.endswith(".onnx") else {}
+    return onnx_file.hashes_beside(model) if model.endswith(".onnx") else {}
 
 
 @takes(full.ExtractOptions)

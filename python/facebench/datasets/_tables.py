@@ -205,7 +205,12 @@ class _Table:
             if value is None or not value.strip():
                 raise Error(f"{self.where(index)}: the label is empty.")
             return value.strip()
-        if not isinstance(value, int) or not 0 <= value < 1 << 62:
+        if isinstance(value, int) and value >= 1 << 62:
+            raise Error(
+                f"{self.where(index)}: the label {value} is larger than 2^62 - 1, the largest that "
+                "is read. Write the column as text: its values are then names of people."
+            )
+        if not isinstance(value, int) or value < 0:
             raise Error(f"{self.where(index)}: the label is {value}, not a whole number from 0 on.")
         if self._class_names and value >= len(self._class_names):
             count = len(self._class_names)

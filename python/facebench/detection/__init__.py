@@ -68,7 +68,9 @@ def make_detector(name: str | Callable = "mtcnn", **options) -> Detector:
     decoded as their authors do. Options: ``model``, a path or a name of `list_detector_files`,
     which is looked for as models are (`facebench.embedding.load_embedder`); ``size``, the input's,
     640 or "640x480" (width x height), 0 for the photograph's own; ``threshold`` of scores; ``nms``,
-    the share of two boxes from which on the worse goes; ``device``; of `yunet`
+    the share of two boxes from which on the worse goes; ``device``; ``seconds`` and
+    ``memory``, which trying the file once may take, in a process of its own (60 s, 4 GiB and eight
+    times the file); of `yunet`
     ``engine="opencv"``, the installed cv2's FaceDetectorYN, which runs any size. A name FILE.onnx
     is the file's detector, whichever of the three it is.
 

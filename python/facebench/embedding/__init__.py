@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from facebench._library import full
+from facebench._onnx import file as onnx_file
 from facebench.core import Error, _log
 from facebench.core._arguments import (
     brief,
@@ -36,7 +37,6 @@ from facebench.embedding import (
     _foreign,
     _graph_pixels,
     _onnx_comparison,
-    _onnx_file,
     _onnx_import,
     _public_models,
 )
@@ -155,7 +155,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
         if imported.unit:
             model_options.normalization = "unit"
     sha256 = sha256_file(path)
-    hashes = {path.name: sha256} | _onnx_file.hashes_beside(path)
+    hashes = {path.name: sha256} | onnx_file.hashes_beside(path)
     model_options.origin = ", ".join(f"{name} sha256:{h}" for name, h in hashes.items())
     _set_model_options(model_options, options)
     if exported is None and inside:

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from facebench._library import full
+from facebench._onnx.sessions import card_of
 from facebench.core import _entry_points, _log
 from facebench.core._arguments import brief, did_you_mean, type_text
 from facebench.core._named_code import (
@@ -28,7 +29,7 @@ from facebench.embedding._network_embedder import (
     _NetworkEmbedder,
     batch_model,
 )
-from facebench.embedding._onnx_embedder import OnnxEmbedder, _card, _onnxruntime_has
+from facebench.embedding._onnx_embedder import OnnxEmbedder, _onnxruntime_has
 from facebench.embedding._torch_embedder import TorchEmbedder
 
 
@@ -170,7 +171,7 @@ def _runs_here(extract, pixels) -> bool:
     on the device and in the precision that is asked."""
     if "providers" in pixels:
         return True
-    has = _onnxruntime_has(_card(extract.device), extract.precision)
+    has = _onnxruntime_has(card_of(extract.device), extract.precision)
     return extract.executor is None and has
 
 

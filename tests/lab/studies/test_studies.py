@@ -1,6 +1,9 @@
 """Studies: seeds' intervals against scipy, factors taken apart, training sets compared."""
 
+import os
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -292,6 +295,51 @@ def test_an_unknown_protocol_or_data_set_is_wrong_use(tmp_path):
     found = facebench.study(described("bfw"), rehearse=True, out=tmp_path)
     (cell,) = found["sets"]["rows"][0]["cells"][5:]
     assert "no faces are drawn for protocol 'bfw'" in cell["why"]
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [{}], "", "8", -1])
+@pytest.mark.parametrize("place", ["batch", "settings", "at_most", "cap", "shrink"])
+def test_a_rehearsal_of_what_is_not_a_number_is_refused(place, value):
+    row = {"network": "small4", "batch": 8, "settings": {"training.batch": 8}}
+    change = {"at_most": {"training.batch": 4}, "shrink": 2}
+    if place == "batch" and value != -1:
+        row["batch"] = value
+    elif place == "at_most":
+        change["at_most"] = value if not isinstance(value, dict) else [value]
+    elif place == "shrink":
+        change["shrink"] = value
+    else:
+        part = row["settings"] if place == "settings" else change["at_most"]
+        part["training.batch"] = value
+    source = {
+        "tables": [{"id": "t", "rows": [row], "columns": [{"fact": "batch"}]}],
+        "rehearsal": {"network": change},
+    }
+    with pytest.raises(facebench.Error, match=r"batch|at_most|shrink"):
+        studies.read_study(source, "mine").rehearsed()
+
+
+FEW_FILES = """
+import resource, sys
+from facebench.lab.studies import engine
+if __name__ == "__main__":
+    pool = engine._Pool(2)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)
+    try:
+        pool.submit(abs, -1).result()
+    except engine.Error as error:
+        print(error)
+    pool.shutdown()
+"""
+
+
+@pytest.mark.parametrize("files", [8, 12])
+def test_jobs_at_once_with_few_open_files_say_what_to_do(tmp_path, files):
+    (tmp_path / "few.py").write_text(FEW_FILES)
+    command = [sys.executable, tmp_path / "few.py", str(files)]
+    said = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=60)
+    assert "2 jobs at once do not start: Too many open files" in said.stdout, said
+    assert "ulimit -n" in said.stdout and "--jobs 1" in said.stdout
 
 
 def test_a_folder_takes_one_process_at_a_time(tmp_path):

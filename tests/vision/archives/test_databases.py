@@ -163,6 +163,17 @@ def test_bad_entries_of_lmdb(tmp_path, name):
     assert [s.read() for s in found.samples] == [IMAGES[0], IMAGES[2]]
 
 
+def test_a_long_key_of_lmdb_is_cut_in_messages(tmp_path):
+    """Of LMDB's 511 bytes; a control character stands as its escape."""
+    key = b"\x1b" + b"k" * 400
+    keys = message_list([message_bytes(key)] * 2)
+    write_lmdb(tmp_path / "data.mdb", [(b"__keys__", keys), (b"__len__", b"\x02")])
+    with pytest.raises(Error, match="listed twice") as found:
+        contents(tmp_path / "data.mdb")
+    assert "\\x1bkkk" in str(found.value) and "k" * 59 + "..." in str(found.value)
+    assert "k" * 60 not in str(found.value)
+
+
 def test_bad_lists_of_lmdb(tmp_path):
     good = dict(messages(IMAGES[:3], LABELS[:3]))
     keys = [message_bytes(b"%d" % i) for i in (0, 1, 2)]

@@ -3,6 +3,7 @@ again from where it was when it was stopped."""
 
 import contextlib
 import ctypes
+import errno
 import hashlib
 import json
 import multiprocessing
@@ -281,6 +282,13 @@ class _Pool(Executor):
         except BrokenProcessPool:
             self._pool = None
             return self._started().submit(function, *arguments, **named)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM):
+                raise
+            raise Error(
+                f"{self._jobs} jobs at once do not start: {error.strerror}. Allow more open files "
+                "and processes (ulimit -n, ulimit -u), or take fewer jobs (--jobs 1)"
+            ) from None
 
     def _started(self):
         if self._pool is None:
