@@ -8,6 +8,7 @@ from facebench.lab.studies.comparisons import (
     baseline_differences,
     best_of,
     busy,
+    less_columns,
     order_section,
     row_differences,
 )
@@ -92,11 +93,15 @@ def grid(table: dict, reasons: Reasons) -> tuple[list[str], list[list]]:
     """Headings and rows of cells, a line a row."""
     columns = table["columns"]
     best = [best_of(table, i) for i in range(len(columns))]
-    heads, rows = ["", *map(heading, columns)], []
+    heads, rows, less = [""], [], less_columns(table)
+    for number, column in enumerate(columns):
+        heads += [heading(column), *([less[number][0]] if number in less else [])]
     whys = [compared(row) for row in table["rows"]]
-    for row, why in zip(table["rows"], whys, strict=True):
-        cells = zip(columns, row["cells"], best, strict=True)
-        line = [shown(c, x, row["name"] in b, reasons) for c, x, b in cells]
+    for k, (row, why) in enumerate(zip(table["rows"], whys, strict=True)):
+        line = []
+        for number, (column, cell) in enumerate(zip(columns, row["cells"], strict=True)):
+            line.append(shown(column, cell, row["name"] in best[number], reasons))
+            line += [less[number][1][k]] if number in less else []
         first, _, others = why.partition("\n")
         rows.append([Cell(row["name"]), *line, *([Cell(first, others)] if any(whys) else [])])
     return [*heads, *(["by what it differs"] if any(whys) else [])], rows
