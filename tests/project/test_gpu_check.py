@@ -29,3 +29,34 @@ def test_dry_run(tmp_path):
     assert stages["check_losses"]["found"]["arcface"] < 2e-3
     assert stages["check_onnx"]["found"]
     assert stages["race_heads"]["found"]["rows"][0]["facebench"] > 0
+    for name in ("figure_2_vgg16", "figure_2_densenet121", "liu_figures"):
+        rows = stages[name]["found"]["rows"]
+        assert rows[0]["column"] and rows[0]["value"] > 0, rows
+    shi = stages["shi_table_7"]["found"]["rows"]
+    assert [row["engine"] for row in shi] == ["facebench", "pytorch"]
+    assert shi[0]["seconds"] > 0 and shi[0]["printed"]["Caffe"]["gtx1080"] == "0.030"
+    found = stages["largest_batch"]["found"]["rows"]
+    assert {(row["batch"], row["does_not_fit"]) for row in found} == {(4, None)}
+    layouts = {row["layout"] for row in stages["embed_layouts"]["found"]["rows"]}
+    assert layouts == {"contiguous_format", "channels_last"}
+
+
+@pytest.mark.parametrize("fits", [1, 3, 255, 256, 300, 1000, 4095, 4096, 20000])
+def test_the_largest_batch_is_found_to_an_eighth(fits, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tests/device"))
+    from papers import searched
+
+    tried = []
+
+    def fit(batch):
+        tried.append(batch)
+        return batch <= fits
+
+    good, bad = searched(fit, 256, 4096)
+    if fits < 256:
+        assert (good, bad) == (0, 256)
+    elif fits >= 4096:
+        assert (good, bad) == (4096, None)
+    else:
+        assert good <= fits < bad and bad - good <= max(1, good // 8)
+    assert len(tried) <= 9
