@@ -133,7 +133,7 @@ def main() -> int:
         return 0
     device = "cpu" if settings.dry_run else settings.device
     report = {"dry_run": settings.dry_run, "machine": machine(device), "stages": {}}
-    papers = [stage for stage in PAPERS if settings.dry_run or stage[1] in (settings.only or ())]
+    papers = [stage for stage in PAPERS if stage[1] in (settings.only or ())]
     budget = PAPERS_BUDGET if papers else BUDGET
     if not settings.dry_run:
         os.environ["GPU_CHECK_PAPERS"] = str(settings.out.absolute().with_suffix("")) + "_papers"

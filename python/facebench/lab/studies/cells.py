@@ -428,6 +428,10 @@ def _of_steps(result, row, name):
         if name == "memory" and taken is None:
             return None, f"{engine} does not say what it takes of a card"
     means = {"seconds": measured["seconds"]["mean"], "memory": taken and taken["peak"]}
+    if name == "joules_an_image":
+        of = "processors" if result["options"]["device"] == "cpu" else "card"
+        joules = measured["joules_an_image"][of]
+        return joules, "" if joules is not None else f"this machine does not say what its {of} took"
     if name != "gain":
         return (measured | means)[name], ""
     other = _of_engine(result, row["over"])
