@@ -389,7 +389,7 @@ def _scale_tables(result):
     columns = ["scaling", "engine", "processes", "batch", "images/s", "95 % interval"]
     columns += ["speed-up (eq. 6)"]
     columns += ["efficiency", "iteration, ms", "aggregation, ms", "eq. 7", "eq. 8", "repeat spread"]
-    tables = [("Scaling", columns, rows)]
+    tables = [("Scaling", columns, rows)] if rows else []
     if result["accuracy"]:
         rows = []
         for r in result["accuracy"]:
@@ -404,6 +404,8 @@ def _scale_tables(result):
 
 def _scale_plots(result):
     options = result["options"]
+    if not result["rows"]:
+        return []
     series = []
     for kind, engine in itertools.product(options["scalings"], options["engines"]):
         rows = [r for r in result["rows"] if (r["scaling"], r["engine"]) == (kind, engine)]
@@ -416,6 +418,8 @@ def _scale_plots(result):
 
 def _scale_notes(result):
     options = result["options"]
+    if not result["rows"]:
+        return ["This host took part; the figures are with host 0."]
     return [
         f"{options['network']}, {options['threads']} threads for each process. Weak: each process "
         f"has a batch of {options['batch']}; strong: all share it. Speed-up is equation 6, the "
