@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import facebench
-from facebench import _eval
 from facebench.cli.options import argument, fields, flag, keyword, option
-from facebench.core._arguments import number_and_first
+from facebench.core._arguments import number_and_first, printable
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -150,13 +149,13 @@ def executor(address: str) -> Executor | None:
 
 
 def complain(text: str) -> None:
-    print(f"facebench: {shown(text)}", file=sys.stderr, flush=True)
+    print(f"facebench: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def complain_of_error(text: str, code: int, json: bool) -> None:
     """What a verb ends with: a sentence, or as JSON ``{"error": ..., "exit_code": ...}``."""
     if json:
-        print(shown(json_module.dumps({"error": text, "exit_code": code})), file=sys.stderr)
+        print(printable(json_module.dumps({"error": text, "exit_code": code})), file=sys.stderr)
     else:
         complain(text)
 
@@ -172,11 +171,6 @@ def drop_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
-
-
-def shown(text: str) -> str:
-    """What a terminal may show: names from files may hold its control characters."""
-    return _eval.printable(text.encode("utf-8", "surrogateescape"))
 
 
 LINES, COLUMNS = 30, 80  # of an answer on a terminal
@@ -228,7 +222,7 @@ def result_answer(result: Any, out: Path) -> Any:
 def print_json(value: Any) -> None:
     """A path is printed as text; NaN, which JSON cannot represent, is a bug."""
     text = json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)
-    print(shown(text.replace("\x7f", "\\u007f")))
+    print(printable(text.replace("\x7f", "\\u007f")))
 
 
 _taken: list[Path] = []  # by out_path(), until the verb ends

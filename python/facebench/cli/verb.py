@@ -27,10 +27,10 @@ from facebench.cli.common import (
     give_back_names,
     print_json,
     reason,
-    shown,
 )
 from facebench.cli.options import COMMON, HEADINGS, keyword, with_parameters
 from facebench.core import _progress
+from facebench.core._arguments import printable
 
 ALWAYS = [
     keyword("quiet", Quiet, False),
@@ -89,7 +89,7 @@ def show(answer: Any, json: bool, full: bool = False) -> None:
         if json:
             print_json(answer.fields)
         else:
-            text = shown(answer.text)
+            text = printable(answer.text)
             print(fitted(text, full) if sys.stdout.isatty() else text)
         sys.stdout.flush()
     except BrokenPipeError:

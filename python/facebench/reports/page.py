@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from facebench import _eval
-from facebench.core._arguments import brief, listed, of_kind
+from facebench.core._arguments import brief, listed, of_kind, printable
 from facebench.core._files import read_bytes, write_text
 from facebench.reports.escape import escape_latex, escape_markdown, on_one_line
 
@@ -335,7 +335,7 @@ def report_html(title, sections, subtitle=""):
         scripts=_scripts(sections),
     )
     # Markup is escaped by the template; names may hold control characters and marks of direction.
-    return _eval.printable(page.encode("utf-8", "surrogateescape"))
+    return printable(page)
 
 
 def write_html(path, title, sections, subtitle=""):

@@ -11,7 +11,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import Answer, verb
-from facebench.core._arguments import number_and_first
+from facebench.core._arguments import number_and_first, printable
 from facebench.core._files import open_file
 
 
@@ -64,7 +64,7 @@ def detect(
             with open_file(target) as faces:
                 if sys.stdout.isatty():
                     for line in faces:
-                        print(common.shown(line.decode("utf-8", "surrogateescape")), end="")
+                        print(printable(line.decode("utf-8", "surrogateescape")), end="")
                 else:
                     shutil.copyfileobj(faces, sys.stdout.buffer)
     for row in summary.failures:
