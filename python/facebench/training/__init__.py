@@ -53,9 +53,9 @@ schedule_policies = full.schedule_policies
 training_views = full.training_views
 
 __all__ = [
-    "MLLog",
     "AugmentationOptions",
     "InputOptions",
+    "MLLog",
     "Optimizer",
     "OptimizerOptions",
     "Recipe",
