@@ -161,11 +161,13 @@ def _told_apart(rows):
         keys = dict.fromkeys(key for row in several for key in row["prepare"])
         telling = [k for k in keys if len({str(r["prepare"].get(k)) for r in several}) > 1]
         folders = [_folders(row["model"]) for row in several]
-        for row, folder in zip(several, folders, strict=True):
+        stems = [Path(r["model"]).stem if f else "" for r, f in zip(several, folders, strict=True)]
+        for row, folder, stem in zip(several, folders, stems, strict=True):
             others = [f for f in folders if f is not folder and f != folder]
             own = [part for k, part in enumerate(folder) if any(f[k : k + 1] != folder[k : k + 1]
                    for f in others)]  # fmt: skip
-            said = [str(row["prepare"][k]) for k in telling if k in row["prepare"]]
+            said = [stem] * (len(set(stems)) > 1 and bool(stem))  # model and best of one training
+            said += [str(row["prepare"][k]) for k in telling if k in row["prepare"]]
             row["name"] = ", ".join(
                 ["/".join(reversed(own)), name, *said] if own else [name, *said]
             )
