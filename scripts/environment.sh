@@ -91,7 +91,7 @@ else
   step "Installing ${#list[@]} packages and what they need" pip "${options[@]}" "${list[@]}"
 fi
 if [ "$group" = run ]; then
-  step "Trying the environment" env PYTHONDONTWRITEBYTECODE= "$venv/bin/python" -c "import jinja2, matplotlib.pyplot, numpy, pandas, rich.console, safetensors.numpy, typer
+  step "Trying the environment" env PYTHONDONTWRITEBYTECODE= "$venv/bin/python" -c "import jinja2, matplotlib.pyplot, numpy, pandas, rich.console, safetensors.numpy, click
 if '$torch' != 'none': import torch, safetensors.torch"
 fi
 printf '%s\n' "$wanted" >"$stamp"

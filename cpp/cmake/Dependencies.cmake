@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
+find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)  # SHA-256
 find_package(fmt REQUIRED)
 # torch brings another version of {fmt}, headers alone, which costs each unit 2 s more. Ours is found
 # before it.
@@ -39,6 +40,7 @@ if(FACEBENCH_FULL)
   include(LibTorch)
   include(OpenCVCore)
   find_package(dlib REQUIRED)
+  find_package(LibArchive 3.3 REQUIRED)  # what compressed tar files and zip files hold
   if(NOT TARGET JPEG::JPEG)
     find_package(JPEG REQUIRED)
   endif()

@@ -14,12 +14,14 @@ from typing import Any, Unpack
 from urllib.parse import quote
 
 from facebench import __version__, datasets, embedding, reports
+from facebench._full import remote_address
 from facebench._library import full
 from facebench.core import Error
 from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
 from facebench.core._parts import state_of
 from facebench.core._shards import made_by
+from facebench.datasets._remote import on_this_machine, one_by_one, written_to
 from facebench.detection._python_detectors import name_of as detector_name
 from facebench.embedding import _foreign, _onnx_file, _photographs, _public_models
 from facebench.io import EmbeddingSet, sha256_file, write_embeddings
@@ -39,8 +41,6 @@ DemoOptions = full.DemoOptions
 PackRequest = full.PackRequest
 PreparationOptions = full.PreparationOptions
 RunRequest = full.RunRequest
-is_pack = full.is_pack
-merge_packs = full.merge_packs
 
 __all__ = [
     "Demo",
@@ -91,13 +91,16 @@ def pack(
     Of a large set other machines, which see the same files, make parts. Either ``workers``, any
     `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside ``out`` until they are
     joined; or ``shard``, "3/16", makes the third of sixteen, a pack by itself, and
-    `merge_packs` joins them. The result has the bytes that one process writes.
+    `merge_packs` joins them. The result has the bytes that one process writes. ``out`` may be an
+    address, s3://bucket/x.h5 (`facebench[remote]`).
     """
     _name_detector(options)
     _put_device(options, device)
     request = PackRequest(**options)
     if workers is None:
-        return full.pack(dataset, root, out, request, shard, threads, progress)
+        with written_to(out) as file:
+            return full.pack(dataset, root, file, request, shard, threads, progress)
+    _refuse_address(out)
     root, options_said = os.path.abspath(root), request.to_dict()
     identity = {
         "dataset": dataset,
@@ -110,6 +113,32 @@ def pack(
     make = functools.partial(pack, dataset, root, threads=threads, **options)
     with made_by(workers, out, identity, shards, make) as files:
         return full.merge_packs(files, out, progress=progress)
+
+
+def is_pack(path) -> bool:
+    """Whether a file, or an address, is a pack."""
+    with on_this_machine(path) as file:
+        return full.is_pack(file)
+
+
+def merge_packs(shards, out, *, progress=None) -> full.PackSummary:
+    """All shards of a pack, in any order, as one file: the bytes that one process writes.
+
+    Files or addresses; one with ``*`` names several. Error where one is missing or there twice, or
+    where they are of different data sets or options.
+    """
+    with contextlib.ExitStack() as copies:
+        files = [copies.enter_context(on_this_machine(s)) for s in one_by_one(shards)]
+        with written_to(out) as file:
+            return full.merge_packs(files, file, progress=progress)
+
+
+def _refuse_address(out) -> None:
+    if isinstance(out, str | os.PathLike) and (address := remote_address(out)):
+        raise ValueError(
+            f"{address}: workers leave their parts beside the result, on disks that all of them "
+            "see; on an object store make the parts by shard=, and merge them"
+        )
 
 
 def _name_detector(options: Any) -> None:
@@ -183,6 +212,13 @@ def embed(
     then files that all machines see. The result has the bytes that one process writes.
     """
     of_kind(shard, str, "shard")
+    if isinstance(pack, str | os.PathLike) and _is_remote_pack(pack):
+        with on_this_machine(pack) as copy:
+            return embed(
+                model, copy, out, mean=mean, std=std, color=color, output=output,
+                providers=providers, shard=shard, workers=workers, shards=shards,
+                exif_orientation=exif_orientation, threads=threads, progress=progress, **options,
+            )  # fmt: skip
     is_folder = isinstance(pack, str | os.PathLike) and os.path.isdir(pack)
     if exif_orientation and not is_folder:
         raise ValueError(
@@ -211,13 +247,19 @@ def embed(
         how = {"shard": shard, "threads": threads, "progress": progress}
         result = embedding.extract(embedder, source, extract, **how)
     if out is not None:
-        write_embeddings(out, result)
+        with written_to(out) as file:
+            write_embeddings(file, result)
     return result
+
+
+def _is_remote_pack(pack) -> bool:
+    return remote_address(pack) is not None and datasets.find_image_archive(pack) is None
 
 
 def _embed_shared(model, pack, out, options, shards, workers, threads):
     if out is None:
         raise ValueError("workers: give out=, beside which the shards lie until they are joined")
+    _refuse_address(out)
     if row := _public_models.public_model(str(model)):
         said = _public_models.preparation(row) | {k: v for k, v in options.items() if v is not None}
         options = {name: value for name, value in said.items() if name != "crop"}

@@ -55,7 +55,7 @@ def test_importing_protocols_loads_nothing_heavy():
         "matplotlib",
         "jinja2",
         "h5py",
-        "typer",
+        "click",
         "rich",
         "tqdm",
         "sklearn",

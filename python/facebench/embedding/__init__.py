@@ -8,6 +8,7 @@
 (5, 128)
 """
 
+import contextlib
 import json
 import os
 import warnings
@@ -29,6 +30,7 @@ from facebench.core._arguments import (
 )
 from facebench.core._options import takes
 from facebench.core._other_files import refuse_other
+from facebench.datasets._remote import on_this_machine, one_by_one, written_to
 from facebench.detection import list_detectors
 from facebench.embedding import (
     _checkpoints,
@@ -74,6 +76,7 @@ __all__ = [
     "load_embedder",
     "load_model",
     "make_model",
+    "merge_shard_files",
     "merge_shards",
     "quantize",
 ]
@@ -431,11 +434,45 @@ def merge_shards(shards, out=None) -> EmbeddingSet:
     >>> embedding.merge_shards([part(3), part(1), part(2)]).names
     ['image 1', 'image 2', 'image 3']
     """
-    sets = [
-        s if isinstance(s, EmbeddingSet) else read_embeddings(path_text(s, "shards"))
-        for s in listed(shards, "shards")
-    ]
-    whole = full.merge_shards(sets)
+    given = one_by_one(listed(shards, "shards"))
+    if out is not None and not any(isinstance(s, EmbeddingSet) for s in given):
+        merge_shard_files(given, out)
+        with on_this_machine(path_text(out, "out")) as file:
+            return read_embeddings(file)
+
+    def opened(shard):
+        if isinstance(shard, EmbeddingSet):
+            return shard
+        with on_this_machine(path_text(shard, "shards")) as file:
+            return read_embeddings(file)
+
+    whole = full.merge_shards([opened(shard) for shard in given])
     if out is not None:
-        write_embeddings(out, whole)
+        with written_to(out) as file:
+            write_embeddings(file, whole)
     return whole
+
+
+def merge_shard_files(shards, out, *, progress=None) -> tuple[int, int]:
+    """`merge_shards` of files to a file, in memory for the names of one shard, not for the numbers.
+
+    Returns how many rows and how many numbers in a row ``out`` has. Errors as `merge_shards`.
+
+    >>> import tempfile, numpy as np
+    >>> from facebench import embedding, io
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for k in (1, 2):
+    ...         place = {"number": k, "count": 2, "first": k - 1, "rows": 1, "of": 2}
+    ...         part = io.EmbeddingSet(np.ones((1, 4)), [f"image {k}"], manifest={"shard": place})
+    ...         io.write_embeddings(f"{folder}/{k}.h5", part)
+    ...     files = [f"{folder}/2.h5", f"{folder}/1.h5"]
+    ...     embedding.merge_shard_files(files, f"{folder}/whole.h5")
+    (2, 4)
+    """
+    with contextlib.ExitStack() as copies:
+        files = [
+            copies.enter_context(on_this_machine(path_text(s, "shards")))
+            for s in one_by_one(listed(shards, "shards"))
+        ]
+        with written_to(path_text(out, "out")) as file:
+            return full.merge_shard_files(files, file, progress)

@@ -5,7 +5,7 @@ from facebench.analysis.runs import read_run
 from facebench.core._arguments import cut, printable
 
 # Of the circumstance of run.json: what is shown of it, and as what.
-_MACHINE = ("host", "system", "cpu", "processors", "threads", "load", "libraries")
+_MACHINE = ("host", "system", "cpu", "processors", "threads", "load", "libraries", "opencv")
 _PLACES = ("root", "images", "folder", "command")
 
 

@@ -158,8 +158,8 @@ def test_factors_end_to_end(pack, faces, tmp_path):
 def test_recipes_that_do_not_differ_are_refused():
     with pytest.raises(ValueError, match="do not differ"):
         studies.factors_study("small4.softmax", "small4.softmax")
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     assert "give two recipes" in CliRunner().invoke(app, ["bench", "factors", "demo"]).output
 

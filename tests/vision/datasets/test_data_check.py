@@ -6,9 +6,9 @@ from pathlib import Path
 
 import facebench
 import pytest
+from click.testing import CliRunner
 from facebench import protocols, reports
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[3]
 DATA = Path(os.environ.get("FACEBENCH_DATA", "nowhere"))

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from facebench import Error, embedding, io, nn
 from facebench.cli.app import app
 from facebench.embedding import _onnx_file, _onnx_import
 from facebench.io import read_safetensors, write_safetensors
-from typer.testing import CliRunner
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -17,6 +17,7 @@
 #include "facebench/datasets/pack_writer.h"
 #include "facebench/datasets/person_names.h"
 #include "facebench/embedding/extractor.h"
+#include "facebench/images/resize.h"
 #include "facebench/io/exclusion.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
@@ -245,7 +246,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
                            {"decode", packed.at("decode")},
                            {"decided_by", preparation.decided_by},
                            {"failures", packed.at("failures")}};
-  for (const char* oddity : {"outside", "exif_tagged"})
+  for (const char* oddity : {"outside", "exif_tagged", "opencv"})
     if (packed.contains(oddity)) preparation_json[oddity] = packed.at(oddity);
   const fs::path embeddings_path = work.temporary() / "embeddings.h5";
   const auto embeddings_entry = cache.take_or_make(
@@ -292,6 +293,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
                   {"pack_sha256", pack_entry.sha256}};
   info.circumstance = {
       {"images", fs::absolute(images).generic_string()},
+      {"opencv", opencv_version()},
       {"cache", {{"pack", pack_entry.taken}, {"embeddings", embeddings_entry.taken}}}};
   if (!caching) info.circumstance.erase("cache");
   save_run(out, result, info, request.overwrite, [&](const fs::path& folder) {

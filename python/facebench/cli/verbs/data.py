@@ -252,11 +252,14 @@ def merge(
     out: common.Out = None,
 ):
     """Join what embed --shard wrote, or pack --shard. The same bytes as of one process."""
+    from facebench.datasets._remote import one_by_one  # needs torch
+
     path = common.out_path(out, "data-merge", suffix=".h5")
+    shards = one_by_one(shards)
     if facebench.pipeline.is_pack(shards[0]):
         images = facebench.pipeline.merge_packs(shards, path).images
         text = f"{path}: {images} images out of {len(shards)} shards"
         return Answer({"path": str(path), "images": images}, text)
-    rows, dim = facebench.embedding.merge_shards(shards, path).values.shape
+    rows, dim = facebench.embedding.merge_shard_files(shards, path)
     text = f"{path}: {rows} rows of {dim} numbers out of {len(shards)} shards"
     return Answer({"path": str(path), "rows": rows, "dim": dim}, text)

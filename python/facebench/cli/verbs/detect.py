@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import typer
+import click
 
 import facebench
 from facebench.cli import common
@@ -71,7 +71,7 @@ def detect(
         common.complain(row.reason if row.status == "unreadable" else f"{row.name}: {row.status}")
     code = common.EXIT_FAILED if strict and summary.failures else 0
     if out is None:  # the faces have been printed
-        raise typer.Exit(code)
+        raise click.exceptions.Exit(code)
     fields = {
         "path": str(out),
         **common.fields_of(summary, "images", "faces", "counts", "tagged"),
