@@ -25,6 +25,7 @@ from facebench.core._options import takes
 from facebench.io._toml import value_text
 from facebench.protocols._load import protocol_place
 from facebench.training import _first_weights
+from facebench.training._mllog import MLLog
 from facebench.training._own_loss import OwnLoss
 from facebench.training._own_network import OwnNetwork
 from facebench.training._timm_network import (
@@ -54,6 +55,7 @@ training_views = full.training_views
 __all__ = [
     "AugmentationOptions",
     "InputOptions",
+    "MLLog",
     "Optimizer",
     "OptimizerOptions",
     "Recipe",

@@ -362,14 +362,15 @@ def test_settings_stand_beside_the_printed_ones_and_slips_beside_their_rows(tmp_
     rate = "0.1 \\* 0.1^floor(iter / [16000, 24000, 28000])"
     text = (tmp_path / "s/study.md").read_text()
     lines = {line.split("|")[1].strip(): line for line in text.splitlines() if "|" in line}
-    assert f"| {rate} (printed {rate}) |" in lines["CosFace"]
+    # What is as printed stands once; what is not, beside the printed value.
+    assert f"| {rate} |" in lines["CosFace"] and f"printed {rate}" not in text
+    assert "| 28.08 (printed 68.45 -40.37) |" in lines["SphereFace"]
+    assert text.count("nothing below it is as the paper prints it") == 1
     assert "\n- LightCNN-29: mislabelled: 8.19 million is the count of LightCNN-9;" in text
     # On the page a long cell is wrapped.
-    html = (tmp_path / "s/study.html").read_text()
-    cell = re.search(
-        r'<td class="(\w*)"[^>]*>0\.1 \* 0\.1\^floor\(iter / \[16000, 24000, 28000', html
-    )
-    assert cell.group(1) == "long"
+    facebench.study("wang-guo-2019/table-11", out=tmp_path / "long")
+    html = (tmp_path / "long/study.html").read_text()
+    assert re.search(r'<td class="(\w*)"[^>]*>random crop', html).group(1) == "long"
 
 
 def test_a_count_beside_the_printed_one_has_no_decimals():
