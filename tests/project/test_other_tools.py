@@ -12,8 +12,8 @@ import facebench
 import nbformat
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 pytest.importorskip("facebench._full")
 pytest.importorskip("pandas")
