@@ -43,8 +43,9 @@ def _about(content, circumstance):
     if any(cell["printed"] for t in content["tables"] for _, _, cell in all_cells(t)):
         section.blocks.append(text(
             "Below a measured value stand its 95 % interval and over what it is (draws of test "
-            "people, seeds, iterations), the printed value, the measured less "
-            "the printed one, and where the printed one lies of the interval. “By what it differs” "
+            "people, seeds, iterations), and the printed value with the measured less "
+            "the printed one, and where the printed one lies of the interval; in a narrow block the "
+            "printed value in brackets, with an arrow. “By what it differs” "
             "says by what the measured system is not the printed one; “same”: by nothing that the "
             "paper states."
         ))  # fmt: skip
