@@ -14,7 +14,8 @@
 #   make bench-paper        time of a step in every installed framework, few steps (15 minutes)
 #   make bench-paper-full   the same with the papers' batches and iterations (hours)
 #   make engines      .venv-engines: Keras, TensorFlow and JAX to compare with
-#   make lint         clang-format, ruff
+#   make lint         clang-format, ruff, mypy, pyright, sources by themselves (needs a build)
+#   make lint-format  clang-format and ruff alone: seconds, without torch or a build
 #   make docs         the documentation as a site in build/docs
 #   make wheel        a wheel in dist/
 #   make wheel-light PYTHONS="python3.11 python3.12"   wheels of the light package, facebench-eval
@@ -30,7 +31,7 @@ TORCH ?= 2.11.0
 PREFIX ?=
 export PYTHON TORCH PREFIX
 
-.PHONY: demo paper test build test-slow fuzz fuzz-libraries sanitize faults bench bench-paper bench-paper-full engines lint docs wheel wheel-light install clean
+.PHONY: demo paper test build test-slow fuzz fuzz-libraries sanitize faults bench bench-paper bench-paper-full engines lint lint-format docs wheel wheel-light install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -75,6 +76,9 @@ engines: build
 
 lint:
 	@scripts/lint.sh
+
+lint-format:
+	@scripts/lint.sh format
 
 docs: build
 	@scripts/docs.sh

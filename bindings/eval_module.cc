@@ -6,6 +6,7 @@ PYBIND11_MODULE(_eval, m) {
   facebench::bind_core(m);
   facebench::bind_io(m);
   facebench::bind_metrics(m);
+  facebench::bind_backends(m);
   facebench::bind_runs(m);
   facebench::bind_analysis(m);
   facebench::bind_claims(m);

@@ -15,6 +15,7 @@ void finish_module(const pybind11::module_& m);
 void bind_core(pybind11::module_& m);
 void bind_io(pybind11::module_& m);
 void bind_metrics(pybind11::module_& m);
+void bind_backends(pybind11::module_& m);
 void bind_runs(pybind11::module_& m);    // and of trials, lists and evaluation: facebench.protocols
 void bind_trials(pybind11::module_& m);  // a part of bind_runs
 void bind_result(pybind11::module_& m);  // a part of bind_runs

@@ -29,7 +29,13 @@ fi
 [ -f "$stamp" ] || rm -f "$build/CMakeCache.txt"
 
 # One build folder for the package and for the C++ tests, so that nothing is compiled twice.
+other=facebench-eval  # which has the same folder
+if [ "$TORCH" = none ]; then
+  export FACEBENCH_LIGHT=1
+  other=facebench
+fi
 install_package() {
+  "$venv/bin/python" -m pip uninstall --disable-pip-version-check --yes "$other"
   PATH=$venv/bin:$PATH CMAKE_BUILD_PARALLEL_LEVEL=$jobs \
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --verbose \
     --no-build-isolation --no-deps --force-reinstall \

@@ -19,7 +19,7 @@ esac
 # With the torch of the locks: every package as it was tested, checked by its hash. With another one
 # the ranges of pyproject.toml hold.
 locks=()
-if [ "$torch" = "$tested_torch" ]; then
+if [ "$torch" = "$tested_torch" ] && [ "${LOWEST:-}" != 1 ]; then
   case $group in
     run)
       locks=(requirements.lock)
@@ -91,7 +91,7 @@ else
   step "Installing ${#list[@]} packages and what they need" pip "${options[@]}" "${list[@]}"
 fi
 if [ "$group" = run ]; then
-  step "Trying the environment" env PYTHONDONTWRITEBYTECODE= "$venv/bin/python" -c "import jinja2, matplotlib.pyplot, numpy, pandas, rich.console, safetensors.numpy, typer
+  step "Trying the environment" env PYTHONDONTWRITEBYTECODE= "$venv/bin/python" -c "import jinja2, matplotlib.pyplot, numpy, pandas, rich.console, safetensors.numpy, click
 if '$torch' != 'none': import torch, safetensors.torch"
 fi
 printf '%s\n' "$wanted" >"$stamp"

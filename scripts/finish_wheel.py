@@ -29,6 +29,7 @@ COMPILED_IN = {
     "libtomlplusplus-dev": "toml++",
     "nlohmann-json3-dev": "nlohmann/json",
     "libfmt-dev": "fmt",
+    "libeigen3-dev": "Eigen",
 }
 COMPILED_INTO_FULL = {"libdlib-dev": "dlib"}
 # Package on PyPI of which a file of the wheel was made.

@@ -4,7 +4,8 @@
 #   scripts/gpu_check.sh --bundle     build/gpu_check.tar.xz: the built library, with the system
 #                                     libraries that it needs, to be taken to such a machine
 #   scripts/gpu_check.sh [--out F]    on the GPU: what was brought along, else what is built, else it builds
-#   scripts/gpu_check.sh --only STAGE...    some stages of tests/device/check.py
+#   scripts/gpu_check.sh --only STAGE...    some stages of tests/device/check.py; those of papers
+#                                     (figure_2_vgg16, ...) are run so alone, under ten minutes a call
 #   scripts/gpu_check.sh --dry-run    the same stages on the processor, small
 # Such a machine needs Python 3.12 with numpy, and the very torch that the library was built against.
 source "$(dirname "$0")/common.sh"

@@ -4,9 +4,11 @@ requirements.py run TORCH     what building and running need
 requirements.py test TORCH    what the tests need beside that
 requirements.py EXTRA TORCH   the same of another extra of pyproject.toml: lint, docs
 
-TORCH is a version of torch, or "none".
+TORCH is a version of torch, or "none". With LOWEST=1 in the environment every range is its lowest
+version: what "numpy>=1.26" promises is tried.
 """
 
+import os
 import re
 import sys
 import tomllib
@@ -30,5 +32,13 @@ def packages(group: str, torch: str) -> list[str]:
     return extras[group]
 
 
+def lowest(requirement: str) -> str:
+    """The lowest version of a range: "numpy>=1.26" is "numpy==1.26.*"."""
+    name, least, rest = requirement.partition(">=")
+    version = rest.partition(",")[0]
+    return f"{name}=={version}{'.*' if version.count('.') < 2 else ''}" if least else requirement
+
+
 if __name__ == "__main__":
-    print("\n".join(packages(*sys.argv[1:])))
+    listed = packages(*sys.argv[1:])
+    print("\n".join(map(lowest, listed) if os.environ.get("LOWEST") == "1" else listed))

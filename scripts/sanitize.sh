@@ -22,7 +22,7 @@ check() {  # check PRESET FOLDER FLOORS CTEST-ARGUMENT...
   ctest --test-dir "$folder" --output-on-failure --parallel "$jobs" --no-tests=error -L "^($floors)$" "$@" ||
     die "tests failed ($preset)." "Their names are in the lines above."
 }
-light="core|io|guard|metrics|trials|lists|evaluation|runs|analysis"
+light="core|io|guard|metrics|backends|trials|lists|evaluation|runs|analysis"
 pictures=""
 [ $full = OFF ] || pictures="|archives|images|detection|crops|datasets"
 # Leaks at exit are looked for too; children that are killed report none.

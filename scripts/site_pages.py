@@ -9,11 +9,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import click
 import facebench
 import protocol_pages
-import typer
 from facebench.cli.app import app
-from facebench.cli.verb import complete
 from facebench.cli.verbs import SECTIONS
 from mkdocs.structure.files import File
 
@@ -54,7 +53,7 @@ def _verb(name: str, command) -> list[str]:
             continue
         names = ", ".join(parameter.opts + parameter.secondary_opts)
         if parameter.param_type_name == "argument":
-            names = parameter.metavar
+            names = parameter.make_metavar(click.Context(command))
         elif not parameter.is_flag:
             names += f" {parameter.metavar or ''}".rstrip()
         default = "required" if parameter.required else parameter.default
@@ -66,15 +65,15 @@ def _verb(name: str, command) -> list[str]:
 def command_line_pages() -> dict[str, tuple[str, str]]:
     """{path: (title, text)}: the verbs as the help groups them, then each with the options that it
     has when it is called."""
-    root = typer.main.get_command(app)
     pages, lines = {}, ["# Command line", ""]
     for section, verbs in SECTIONS.items():
         lines += [f"## {section}", "", "| verb | does |", "|---|---|"]
         for name in verbs:
-            command = root.commands[name]
-            for inner, verb in getattr(command, "commands", {"": command}).items():
+            command = app.get_command(None, name)
+            for inner in getattr(command, "commands", [""]):
+                verb = command.get_command(None, inner) if inner else command
                 title, page = f"{name} {inner}".strip(), f"{name}-{inner}".rstrip("-")
-                text = "\n".join(_verb(title, complete(verb))) + "\n"
+                text = "\n".join(_verb(title, verb)) + "\n"
                 pages[f"reference/command-line/{page}.md"] = (title, text)
                 first = (verb.help or "").partition(".")[0]
                 lines.append(f"| [`facebench {title}`]({page}.md) | {_cell(first)} |")

@@ -4,7 +4,7 @@ source "$(dirname "$0")/common.sh"
 
 packages=(
   g++ cmake ninja-build ccache ca-certificates
-  libhdf5-dev zlib1g-dev liblzma-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev
+  libhdf5-dev zlib1g-dev liblzma-dev libssl-dev libarchive-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libeigen3-dev
   libopencv-imgproc-dev libdlib-dev libjpeg-dev libpng-dev libwebp-dev
   libgtest-dev libbenchmark-dev
 )

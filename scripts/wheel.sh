@@ -13,24 +13,12 @@ pythons=("$@")
 export SOURCE_DATE_EPOCH
 export CMAKE_BUILD_PARALLEL_LEVEL=$jobs
 
-pip_wheel() {  # pip_wheel PYTHON SOURCES BUILD-FOLDER SETTING...
-  local python=$1 sources=$2 folder=$3
-  shift 3
+pip_wheel() {  # pip_wheel PYTHON BUILD-FOLDER SETTING...
+  local python=$1 folder=$2
+  shift 2
   PATH=$(dirname "$python"):$PATH "$python" -m pip wheel --disable-pip-version-check --no-input --verbose \
     --no-build-isolation --no-deps --wheel-dir "$build/wheel" \
-    --config-settings=build-dir="$folder" "${@/#/--config-settings=cmake.define.}" "$sources"
-}
-# The project under the light package's name: its own description, the sources where they are.
-light_project() {
-  local folder=$1
-  rm -rf "$folder"
-  mkdir -p "$folder/python"
-  cp README.md LICENSE "$folder"
-  cp -r python/facebench "$folder/python"
-  find "$folder" -name __pycache__ -prune -exec rm -rf {} +
-  sed -e 's/^name = "facebench"$/name = "facebench-eval"/' \
-    -e "s|^input = \"CMakeLists.txt\"$|input = \"$root/CMakeLists.txt\"|" \
-    -e "s|^cmake.version = .*|&\ncmake.source-dir = \"$root\"|" pyproject.toml >"$folder/pyproject.toml"
+    --config-settings=build-dir="$folder" "${@/#/--config-settings=cmake.define.}" .
 }
 # An environment of its own: what makes a wheel is installed into nobody else's.
 make_tools() {
@@ -51,10 +39,9 @@ for python in "${pythons[@]}"; do
   tools=$build/wheel/tools
   step "Tools for wheels ($tag)" make_tools "$python" "$tools"
   if [ "$kind" = light ]; then
-    light_project "$build/light"
-    step "Light wheel ($tag)" pip_wheel "$tools/bin/python" "$build/light" "$root/build-light" FACEBENCH_FULL=OFF
+    step "Light wheel ($tag)" pip_wheel "$tools/bin/python" "$root/build-light" FACEBENCH_FULL=OFF
   else
-    step "Wheel ($tag)" pip_wheel "$python" . "$build" FACEBENCH_TESTS=ON
+    step "Wheel ($tag)" pip_wheel "$python" "$build" FACEBENCH_TESTS=ON
   fi
   step "Wheel with its system libraries ($tag)" repair
   made=$("$python" scripts/finish_wheel.py "$build"/wheel/repaired/*.whl dist)

@@ -221,13 +221,7 @@ void bind_run_texts(py::module_& m) {
       "convention_text",
       [](const py::dict& options) { return convention_text(json_from_python(options)); },
       py::arg("options"));
-  m.def(
-      "metric_is_rate",
-      [](const std::string& name) {
-        const Metric* known = metric_of_number(name).metric;
-        return !known || known->rate;
-      },
-      py::arg("name"));
+  m.def("metric_is_rate", &metric_is_rate, py::arg("name"));
   m.def("metric_text", &metric_text, py::arg("name"), py::arg("value"));
 }
 

@@ -244,6 +244,10 @@ are the same. Returns the previous setting. ``facebench --untrusted VERB`` does 
 True
 )");
   m.def(
+      "_confine_to_reading", &confine_to_reading, py::arg("memory"), py::arg("seconds"),
+      "For a child: the kernel lets this process compute and read files from now on, with so many "
+      "more bytes of address space, and seconds of processor time.");
+  m.def(
       "read_toml",
       [](const py::bytes& text, const std::string& file) {
         return json_to_python(parse_toml(std::string(text), file).json());

@@ -9,6 +9,7 @@
 #include "common.h"
 #include "facebench/archives/archive.h"
 #include "facebench/archives/archive_writer.h"
+#include "facebench/archives/remote.h"
 #include "facebench/archives/shard_names.h"
 #include "facebench/archives/table_archive.h"
 #include "facebench/core/error.h"
@@ -79,7 +80,8 @@ void bind_folders(py::module_& m) {
       "is_litter", [](const std::string& name) { return is_litter(name); }, py::arg("name"),
       "Whether a file or folder of this name is what systems and other programs leave in folders.");
   m.def("read_lfw_folder", &read_lfw_folder, py::arg("root"));
-  m.def("read_image_folder", &read_image_folder, py::arg("root"), py::arg("level") = "");
+  m.def("read_image_folder", &read_image_folder, py::arg("root"), py::arg("level") = "",
+        py::arg("split") = "");
   m.def(
       "read_dataset",
       [](const std::string& name, const std::filesystem::path& root, std::int64_t skip_damaged,
@@ -212,11 +214,24 @@ std::shared_ptr<const ImageArchive> open_table_in_python(const std::filesystem::
           .attr("open_table")(path, options.label, options.split));
 }
 
+std::string read_remote_in_python(const std::string& address) {
+  const py::gil_scoped_acquire gil;
+  try {
+    return py::module_::import("facebench.datasets._remote")
+        .attr("fetch")(address)
+        .cast<std::string>();
+  } catch (py::error_already_set& e) {
+    throw Error(py::str(e.value()).cast<std::string>());
+  }
+}
+
 void bind_archives(py::module_& m) {
   m.def("require_all_shards", &require_all_shards, py::arg("files"), py::arg("where"));
   m.def("shard_note", &shard_note, py::arg("file"));
   m.def("numbering_note", &numbering_note, py::arg("files"));
   set_table_archive_opener(open_table_in_python);
+  set_remote_reader(read_remote_in_python);
+  m.def("remote_address", &remote_address, py::arg("path"));
   py::class_<DecodedImages, ImageSource>(
       m, "DecodedImages", "The images of a data set, decoded each time they are asked for.")
       .def(py::init([](Dataset dataset, std::optional<std::pair<int, int>> size) {

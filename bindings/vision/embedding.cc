@@ -284,6 +284,17 @@ void bind_embedding(py::module_& m) {
   m.def("merge_shards", &merge_shards, py::arg("shards"), py::call_guard<WithoutGil>(),
         "All shards of a source as one set.");
   m.def(
+      "merge_shard_files",
+      [](const std::vector<std::filesystem::path>& shards, const std::filesystem::path& out,
+         py::object progress) {
+        const MergedShards merged = with_job(1, std::move(progress), [&](const Job& job) {
+          return merge_shard_files(shards, out, job);
+        });
+        return py::make_tuple(merged.rows, merged.dim);
+      },
+      py::arg("shards"), py::arg("out"), py::arg("progress"),
+      "The files of all shards of a source as one file; (rows, numbers in a row).");
+  m.def(
       "parse_model_description",
       [](const std::string& text, const std::string& where, const std::string& key) {
         ModelDescription d = parse_model_description(text, where, key);

@@ -133,15 +133,18 @@ void bind_images(py::module_& m) {
   m.def(
       "warp_affine",
       [](const py::array& array, const std::array<std::array<double, 3>, 2>& matrix, int width,
-         int height, int border) {
+         int height, int border, const std::string& rule) {
         if (border < 0 || border > 255) throw py::value_error("border is 0 to 255");
         const Affine affine{matrix[0][0], matrix[0][1], matrix[0][2],
                             matrix[1][0], matrix[1][1], matrix[1][2]};
         return image_to_numpy(warp_affine(image_from_numpy(array), affine, width, height,
-                                          static_cast<std::uint8_t>(border)));
+                                          static_cast<std::uint8_t>(border),
+                                          parse_warp_rule(rule)));
       },
       py::arg("image"), py::arg("matrix"), py::arg("width"), py::arg("height"),
-      py::arg("border") = 0);
+      py::arg("border") = 0, py::arg("rule") = "opencv4");
+  m.def(
+      "warp_rules", [] { return table_docs(warp_rules()); }, "Rule of warps -> one line about it.");
 }
 
 }  // namespace facebench

@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
+find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto)  # SHA-256
 find_package(fmt REQUIRED)
 # torch brings another version of {fmt}, headers alone, which costs each unit 2 s more. Ours is found
 # before it.
@@ -13,6 +14,7 @@ target_include_directories(facebench_fmt INTERFACE "${PROJECT_BINARY_DIR}/fmt")
 target_link_libraries(facebench_fmt INTERFACE fmt::fmt)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(tomlplusplus REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 include(FuzzLibraries)  # for the fuzz targets, instead of the system's
 if(NOT TARGET HDF5::HDF5)
   find_package(HDF5 1.10.5 REQUIRED COMPONENTS C)
@@ -22,23 +24,11 @@ if(FACEBENCH_FULL OR FACEBENCH_PYTHON)
   find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
 endif()
 
-if(FACEBENCH_FULL AND SKBUILD)
-  # A user of protocols and metrics alone has no torch, and `pip install` must serve that user too.
-  execute_process(
-    COMMAND "${Python_EXECUTABLE}" -c "import importlib.util as u; raise SystemExit(not u.find_spec('torch'))"
-    RESULT_VARIABLE no_torch)
-  if(no_torch)
-    set(FACEBENCH_FULL OFF)
-    message(WARNING "${Python_EXECUTABLE} has no torch: building the light package (protocols, metrics, "
-      "reports). For the whole: pip install scikit-build-core torch, then "
-      "pip install --no-build-isolation . ")
-  endif()
-endif()
-
 if(FACEBENCH_FULL)
   include(LibTorch)
   include(OpenCVCore)
   find_package(dlib REQUIRED)
+  find_package(LibArchive 3.3 REQUIRED)  # what compressed tar files and zip files hold
   if(NOT TARGET JPEG::JPEG)
     find_package(JPEG REQUIRED)
   endif()

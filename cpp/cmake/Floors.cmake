@@ -1,7 +1,7 @@
 # The floors by door, lowest first: a number from an embedding (eval), from an image (vision), and
 # what is measured of them beside (lab). A floor includes its own headers and those of lower floors,
 # nothing else (tests/project/test_layers.py holds everybody to it).
-set(FACEBENCH_EVAL_FLOORS core io guard metrics trials lists evaluation runs analysis)
+set(FACEBENCH_EVAL_FLOORS core io guard metrics backends trials lists evaluation runs analysis)
 set(FACEBENCH_TORCH_FLOORS nn embedding training pipeline)
 set(FACEBENCH_VISION_FLOORS archives images detection crops datasets ${FACEBENCH_TORCH_FLOORS})
 set(FACEBENCH_LAB_FLOORS claims timing synthetic)

@@ -22,6 +22,7 @@ from facebench.core._held import held_signals
 
 if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import analysis as analysis
+    from facebench import backends as backends
     from facebench import claims as claims
     from facebench import core as core
     from facebench import crops as crops
@@ -77,6 +78,7 @@ _MODULES = (
         "core",
         "io",
         "metrics",
+        "backends",
         "protocols",
         "analysis",
         "reports",

@@ -11,16 +11,19 @@ import sys
 from importlib.metadata import version
 from importlib.util import find_spec
 
+_WHOLE = (
+    "For the whole: pip uninstall facebench-eval, then pip install torch, then install facebench "
+    "with pip install --no-build-isolation"
+)
 _found = find_spec("torch")
 if _found is None or not _found.submodule_search_locations:
     raise ImportError(
-        "this part of facebench needs torch: pip install torch, then reinstall facebench with "
-        "pip install --no-build-isolation (protocols, metrics and reports work without it)"
+        f"this part of facebench needs torch (protocols, metrics and reports do not). {_WHOLE}"
     )
 if find_spec("facebench._full") is None:
     raise ImportError(
-        "facebench was built without torch, so only protocols, metrics and reports are here. "
-        "Install torch, then reinstall facebench with pip install --no-build-isolation"
+        "this is facebench-eval, which has protocols, metrics and reports, and was built without "
+        f"torch. {_WHOLE}"
     )
 
 # Those of the torch that is imported later, wherever it lies: a second copy would be another torch.

@@ -8,12 +8,12 @@
 ((112, 112, 3), '')
 """
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from facebench._library import full
+from facebench.core import _log
 from facebench.core._arguments import real_array
 from facebench.core._options import takes
 from facebench.detection import Face
@@ -49,7 +49,7 @@ def crop_face(
     """
     crop, reason, doubt = full.crop_face(pixels(image), face, _options(name, options))
     if doubt:
-        warnings.warn(
+        _log.warn(
             f"The landmarks do not lie as those of a face: {doubt}. The crop is turned or "
             "elsewhere.",
             stacklevel=3,

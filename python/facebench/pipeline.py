@@ -7,6 +7,8 @@ beside those that need no torch: ``facebench.evaluate``, ``facebench.report``, `
 
 import contextlib
 import functools
+import hashlib
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -14,15 +16,18 @@ from typing import Any, Unpack
 from urllib.parse import quote
 
 from facebench import __version__, datasets, embedding, reports
+from facebench._full import remote_address
 from facebench._library import full
-from facebench.core import Error
+from facebench._onnx import file as onnx_file
+from facebench.core import Error, _log
 from facebench.core._arguments import of_kind, path_text, with_keys
 from facebench.core._options import takes
 from facebench.core._parts import state_of
-from facebench.core._shards import made_by
+from facebench.core._shards import executor_of, made_by
+from facebench.datasets._remote import on_this_machine, one_by_one, written_to
 from facebench.detection._python_detectors import name_of as detector_name
-from facebench.embedding import _foreign, _onnx_file, _photographs, _public_models
-from facebench.io import EmbeddingSet, sha256_file, write_embeddings
+from facebench.embedding import _foreign, _photographs, _public_models
+from facebench.io import EmbeddingSet, read_h5_manifest, sha256_file, write_embeddings
 from facebench.protocols import Result, evaluate
 from facebench.protocols._load import protocol_place
 from facebench.reports.comparisons import differences_section
@@ -39,8 +44,6 @@ DemoOptions = full.DemoOptions
 PackRequest = full.PackRequest
 PreparationOptions = full.PreparationOptions
 RunRequest = full.RunRequest
-is_pack = full.is_pack
-merge_packs = full.merge_packs
 
 __all__ = [
     "Demo",
@@ -66,7 +69,7 @@ def pack(
     *,
     shard="",
     workers=None,
-    shards=16,
+    shards=None,
     device="cpu",
     threads=0,
     progress=None,
@@ -89,15 +92,19 @@ def pack(
     the tree hash.
 
     Of a large set other machines, which see the same files, make parts. Either ``workers``, any
-    `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside ``out`` until they are
-    joined; or ``shard``, "3/16", makes the third of sixteen, a pack by itself, and
-    `merge_packs` joins them. The result has the bytes that one process writes.
+    `concurrent.futures.Executor`, makes ``shards`` of them (None: four for each of its threads),
+    which lie beside ``out`` until they are joined; or ``shard``, "3/16", makes the third of
+    sixteen, a pack by itself, and `merge_packs` joins them. The result has the bytes that one
+    process writes. ``out`` may be an address, s3://bucket/x.h5 (`facebench[remote]`).
     """
     _name_detector(options)
     _put_device(options, device)
     request = PackRequest(**options)
     if workers is None:
-        return full.pack(dataset, root, out, request, shard, threads, progress)
+        with written_to(out) as file:
+            return full.pack(dataset, root, file, request, shard, threads, progress)
+    _refuse_address(out)
+    executor_of(workers)
     root, options_said = os.path.abspath(root), request.to_dict()
     identity = {
         "dataset": dataset,
@@ -110,6 +117,32 @@ def pack(
     make = functools.partial(pack, dataset, root, threads=threads, **options)
     with made_by(workers, out, identity, shards, make) as files:
         return full.merge_packs(files, out, progress=progress)
+
+
+def is_pack(path) -> bool:
+    """Whether a file, or an address, is a pack."""
+    with on_this_machine(path) as file:
+        return full.is_pack(file)
+
+
+def merge_packs(shards, out, *, progress=None) -> full.PackSummary:
+    """All shards of a pack, in any order, as one file: the bytes that one process writes.
+
+    Files or addresses; one with ``*`` names several. Error where one is missing or there twice, or
+    where they are of different data sets or options.
+    """
+    with contextlib.ExitStack() as copies:
+        files = [copies.enter_context(on_this_machine(s)) for s in one_by_one(shards)]
+        with written_to(out) as file:
+            return full.merge_packs(files, file, progress=progress)
+
+
+def _refuse_address(out) -> None:
+    if isinstance(out, str | os.PathLike) and (address := remote_address(out)):
+        raise ValueError(
+            f"{address}: workers leave their parts beside the result, on disks that all of them "
+            "see; on an object store make the parts by shard=, and merge them"
+        )
 
 
 def _name_detector(options: Any) -> None:
@@ -145,7 +178,7 @@ def _hashes_of_files(options) -> dict:
 
 def _weights_beside(model) -> dict:
     """The files beside an ONNX file that hold its weights, with their hashes."""
-    return _onnx_file.hashes_beside(model) if model.endswith(".onnx") else {}
+    return onnx_file.hashes_beside(model) if model.endswith(".onnx") else {}
 
 
 @takes(full.ExtractOptions)
@@ -161,7 +194,7 @@ def embed(
     providers=None,
     shard="",
     workers=None,
-    shards=16,
+    shards=None,
     exif_orientation=False,
     threads=0,
     progress=None,
@@ -179,16 +212,25 @@ def embed(
 
     ``shard``: "3/16" embeds the third of sixteen parts of a pack or archive;
     `facebench.embedding.merge_shards` joins them. ``workers``, any `concurrent.futures.Executor`,
-    makes ``shards`` of them, which lie beside ``out`` until they are joined; model and pack are
-    then files that all machines see. The result has the bytes that one process writes.
+    makes ``shards`` of them (None: four for each of its threads), which lie beside ``out`` until
+    they are joined; model and pack are then files that all machines see. The result has the bytes
+    that one process writes.
     """
     of_kind(shard, str, "shard")
+    if isinstance(pack, str | os.PathLike) and _is_remote_pack(pack):
+        with on_this_machine(pack) as copy:
+            return embed(
+                model, copy, out, mean=mean, std=std, color=color, output=output,
+                providers=providers, shard=shard, workers=workers, shards=shards,
+                exif_orientation=exif_orientation, threads=threads, progress=progress, **options,
+            )  # fmt: skip
     is_folder = isinstance(pack, str | os.PathLike) and os.path.isdir(pack)
     if exif_orientation and not is_folder:
         raise ValueError(
             "exif_orientation: is of a folder of photographs; a pack was made with or without it"
         )
     if workers is not None:
+        executor_of(workers)
         asked = {"mean": mean, "std": std, "color": color, "output": output, **options}
         asked["providers"] = providers
         return _embed_shared(model, pack, out, asked, shards, workers, threads)
@@ -211,13 +253,19 @@ def embed(
         how = {"shard": shard, "threads": threads, "progress": progress}
         result = embedding.extract(embedder, source, extract, **how)
     if out is not None:
-        write_embeddings(out, result)
+        with written_to(out) as file:
+            write_embeddings(file, result)
     return result
+
+
+def _is_remote_pack(pack) -> bool:
+    return remote_address(pack) is not None and datasets.find_image_archive(pack) is None
 
 
 def _embed_shared(model, pack, out, options, shards, workers, threads):
     if out is None:
         raise ValueError("workers: give out=, beside which the shards lie until they are joined")
+    _refuse_address(out)
     if row := _public_models.public_model(str(model)):
         said = _public_models.preparation(row) | {k: v for k, v in options.items() if v is not None}
         options = {name: value for name, value in said.items() if name != "crop"}
@@ -225,15 +273,22 @@ def _embed_shared(model, pack, out, options, shards, workers, threads):
     files = [os.path.abspath(path_text(f, n)) for f, n in ((model, "model"), (pack, "pack"))]
     identity = {
         "model": [sha256_file(files[0]), _weights_beside(files[0])],
-        "pack": [sha256_file(files[1])],
+        "pack": [_content_of(files[1]), state_of(files[1], [out, f"{out}.shards"])],
         "version": __version__,
         **options,
     }
-    if datasets.find_image_archive(files[1]) is not None:  # which may have an index beside it
-        identity["pack"].append(state_of(files[1], [out, f"{out}.shards"]))
     make = functools.partial(embed, *files, threads=threads, **options)
     with made_by(workers, out, identity, shards, make) as parts:
         return embedding.merge_shards(parts, out)
+
+
+def _content_of(source: str) -> str:
+    """The hash of a pack's manifest, which has that of its photographs and all options; "" of an
+    archive. Neither is read as a whole: that would be hours of a large one."""
+    if datasets.find_image_archive(source) is not None:
+        return ""
+    text = json.dumps(read_h5_manifest(source), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @takes(full.RunRequest)
@@ -310,6 +365,8 @@ def _run(protocol, out, request, pages, *, model, command, threads, progress) ->
     raw = full.run(protocol, model, out, request, *told, threads, progress)
     result = Result(raw, request.root or "", threads)
     result.reused = reused
+    if reused:
+        _log.logger.info("taken from %s: %s", request.cache, ", ".join(reused))
     return result
 
 

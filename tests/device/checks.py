@@ -14,7 +14,8 @@ import facebench
 import numpy as np
 import torch
 from contest import contest
-from facebench import _onnxruntime, datasets, detection, embedding, losses, nn, training
+from facebench import datasets, detection, embedding, losses, nn, training
+from facebench._onnx import sessions
 
 FEATURES, CLASSES, IMAGES = 64, 1001, 48
 DATA = os.environ.get("FACEBENCH_DATA")
@@ -141,7 +142,7 @@ def largest_in_embeddings(case, model, images, how, wanted, tolerance) -> float:
 def check_onnx(device, dry):
     """The embeddings of ONNX files by ONNX Runtime on the device against our own inference."""
     installed = find_spec("onnx") and find_spec("onnxruntime")
-    if not installed or not (dry or _onnxruntime.has_cuda()):
+    if not installed or not (dry or sessions.has_cuda()):
         return {"left out": "needs onnx, and an onnxruntime with CUDA"}
     random = np.random.default_rng(3)
     found = {}

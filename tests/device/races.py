@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import torch
 from contest import contest
-from facebench import _onnxruntime, detection, embedding, images, losses, nn, timing
+from facebench import detection, embedding, images, losses, nn, timing
+from facebench._onnx import sessions
 from mtcnn_pictures import face
 
 # Name, side of the images (None: its own), batch.
@@ -200,7 +201,7 @@ def race_run(device, dry):
         rate = count / (time.perf_counter() - started)
         yield {"chain": "facebench", "photographs": count, "images_per_second": rate}
         absent = [n for n in ("facenet_pytorch", "onnxruntime") if not importlib.util.find_spec(n)]
-        if absent or not (device == "cpu" or _onnxruntime.has_cuda()):
+        if absent or not (device == "cpu" or sessions.has_cuda()):
             why = f"not installed: {', '.join(absent)}" if absent else "onnxruntime has no CUDA"
             yield {"chain": "other", "message": why}
             return
@@ -217,7 +218,7 @@ def other_chain(root, model, photographs, device):
     from PIL import Image
 
     card = None if device == "cpu" else torch.device(device).index or 0
-    session = _onnxruntime.session(model, onnxruntime.SessionOptions(), card)
+    session = sessions.session(model, onnxruntime.SessionOptions(), card)
     detector = MTCNN(image_size=112, device=device)
     paths = sorted(root.rglob("*.jpg"))[:photographs]
 

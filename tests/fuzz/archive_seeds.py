@@ -1,14 +1,16 @@
 """Seeds of the targets of archives: those whose parts lie in several files, and damaged ones."""
 
+import bz2
 import gzip
 import io
 import pickle
 import struct
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from archive_files import MAGIC, bins, classic, packed, record
 from list_seeds import BETWEEN
 
@@ -113,6 +115,14 @@ def tar_of(files):
     return buffer.getvalue()[:-8192]  # as few zeros as there must be
 
 
+def zip_of(files, method):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", method) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data, method)
+    return held.getvalue()
+
+
 def tars():
     first = {"a.jpg": b"1", "a.cls": b"0", "b.jpg": b"2", "b.json": b'{"label": 3}'}
     second = {"c.jpg": b"3", "c.cls": b"1"}
@@ -127,6 +137,11 @@ def tars():
         "labels": tar_of(labels),
         "no_label": tar_of({"a.jpg": b"1", "b.cls": b"x", "b.png": b"2", "b.jpg": b"3"}),
         "above": tar_of({"../a.jpg": b"1", "/b.jpg": b"2"}),
+        "folded.tar.bz2": bz2.compress(tar_of(first)),
+        "stored.zip": zip_of(first, zipfile.ZIP_STORED),
+        "deflated.zip": zip_of(first, zipfile.ZIP_DEFLATED),
+        "lzma.zip": zip_of(second, zipfile.ZIP_LZMA),
+        "above.zip": zip_of({"../a.jpg": b"1"}, zipfile.ZIP_STORED),
     }
 
 

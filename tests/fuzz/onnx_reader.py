@@ -16,12 +16,12 @@ import time
 import traceback
 from pathlib import Path
 
+from facebench._onnx import bounds
+from facebench._onnx import file as onnx_file
 from facebench.core import Error
 from facebench.embedding import (
     _onnx_arranging,
     _onnx_beginning,
-    _onnx_bounds,
-    _onnx_file,
     _onnx_graph,
     _onnx_import,
     _onnx_operations,
@@ -37,8 +37,8 @@ def read(data: bytes, path: Path) -> bool:
     """Whether the reader accepts the file; whatever else than Error comes out is a finding."""
     path.write_bytes(data)
     try:
-        _onnx_file.hashes_beside(path)
-        _onnx_bounds.check_bounds(path)
+        onnx_file.hashes_beside(path)
+        bounds.check_bounds(path)
         _cut(path)
         found = _onnx_import.read(path, height=8, width=8)
         _ = found.metadata, found.input_type, found.batch  # what convert asks of it
@@ -56,7 +56,7 @@ def read(data: bytes, path: Path) -> bool:
 
 def _cut(path: Path):
     """What stands before the first layer; that is then run by onnxruntime, as the file would be."""
-    graph, tensors = _onnx_file.outline(path)
+    graph, tensors = onnx_file.outline(path)
     _onnx_beginning.cut(path, graph, graph.nodes, tensors)
 
 
@@ -81,13 +81,13 @@ def parts(data: bytes) -> list:
     """The fields of a message, [number, value] each, where they are messages again; else none."""
     found = []
     try:
-        for number, wire, value in _onnx_file._fields(memoryview(data)):
+        for number, wire, value in onnx_file._fields(memoryview(data)):
             if wire == 5:
                 value = struct.unpack("<f", value)[0]
             elif wire == 1:
                 return []
             found.append([number, value if isinstance(value, int | float) else bytes(value)])
-    except _onnx_file.Malformed:
+    except onnx_file.Malformed:
         return []
     return found
 
@@ -134,7 +134,7 @@ def changed_bytes(data: bytes, rng: random.Random) -> bytes:
 class Coverage:
     """Lines of the modules, and whether the last call reached new ones."""
 
-    reading = (_onnx_file, _onnx_beginning, _onnx_import)
+    reading = (onnx_file, _onnx_beginning, _onnx_import)
     growing = (_onnx_graph, _onnx_arranging, _onnx_operations)
     files = tuple(module.__file__ for module in (*reading, *growing))
 

@@ -274,8 +274,8 @@ def recipes_that_share_bases():
 
 def run(name, *before):
     """(exit code, what was said) of a case in the current folder."""
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     answer = CliRunner().invoke(app, [*before, *CASES[name].make()])
     return answer.exit_code, answer.output

@@ -62,6 +62,7 @@ if find_spec("facebench._full"):
         "lmdb": (seeds("lmdb", "messages.mdb", "datums.mdb"), read_archive),
         "tfrecord": (seeds("tfrecord", "labelled.tfrecord", "other.tfrecord"), read_archive),
         "tar": (seeds("tar", "gnu.tar", "pax.tar", "base256.tar", "folded.tar.gz"), read_archive),
+        "zip": (seeds("tar", "stored.zip", "deflated.zip", "lzma.zip"), read_archive),
     }
 
 

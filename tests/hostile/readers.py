@@ -181,6 +181,8 @@ def of_torch():
         "train.idx": index,
         "images.bin": archive("bin"),
         "images.tar": archive("tar"),
+        "images.zip": archive("zip"),
+        "images.lst": archive("lst"),
         "data.mdb": archive("lmdb"),
         "images.tfrecord": archive("tfrecord"),
         "images.parquet": archive("parquet"),

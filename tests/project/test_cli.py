@@ -10,15 +10,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import facebench
 import numpy as np
 import pytest
-import typer
 from command_line import ENVIRONMENT, assert_user_error, command, run, runner
 from facebench.cli.app import app
 from facebench.cli.common import give_back_names, out_path, parse_assignments
-from facebench.cli.options import HEADINGS, fields, option, with_parameters
-from facebench.cli.verb import complete, report_errors
+from facebench.cli.options import HEADINGS, click_parameter, fields, option, with_parameters
+from facebench.cli.verb import report_errors
 from facebench.cli.verbs import VERBS as TABLE
 from facebench.cli.verbs import listing
 
@@ -106,7 +106,7 @@ def whole_help(name):
 @pytest.mark.parametrize("name", ["run", "eval", "train"])
 def test_help_of_many_options_shows_the_common_ones(name):
     """15 and those that every verb has; what must be given is among them."""
-    command = complete(typer.main.get_command(app).commands[name])
+    command = app.get_command(None, name)
     options = [p for p in command.params if p.param_type_name == "option"]
     text = runner.invoke(app, [name, "--help"]).output
     shown = set(re.findall(r"^  (?:-h, )?(--[a-z-]+)", text, re.MULTILINE))
@@ -133,8 +133,7 @@ def test_help_shows_verbs_and_many_options_by_heading():
     ]:
         assert re.search(rf"^{heading}:\n  --{first} ", text, re.MULTILINE), heading
     # What a heading names is an option of some verb.
-    commands = typer.main.get_command(app).commands
-    verbs = [complete(commands[name]) for name in ("run", "eval", "embed", "study")]
+    verbs = [app.get_command(None, name) for name in ("run", "eval", "embed", "study")]
     options = {p.name for verb in verbs for p in verb.params} | {"help", "help_all"}
     assert {n for names in HEADINGS.values() for n in names.split()} <= options
 
@@ -150,17 +149,31 @@ def test_examples_in_help_are_valid_options():
             assert f"{flag} " in text.partition("Example: ")[0], (name, flag)
 
 
-def test_no_option_is_named_by_typer():
-    """typer 0.27 named an option after its metavar: --DEVICE."""
-
+def test_an_option_has_the_name_of_its_parameter_or_its_own():
     def work(
         device: option("Where.", metavar="DEVICE"), to: option("There.", int, "--into") = 1
     ): ...
 
-    parameters = inspect.signature(with_parameters(work, [])).parameters
-    (device,), (to,) = (parameters[name].annotation.__metadata__ for name in ("device", "to"))
-    assert device.param_decls == ("--device",)
-    assert (to.default, to.param_decls) == ("--into", ())
+    parameters = inspect.signature(with_parameters(work, [])).parameters.values()
+    device, to = map(click_parameter, parameters)
+    assert (device.name, device.opts, device.required) == ("device", ["--device"], True)
+    assert (to.name, to.opts, to.default) == ("to", ["--into"], 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--replicates 1e3", "'1e3' is not a whole number"),
+        ("--level nan", "nan is not allowed"),
+        ("--level 1.5", "1.5 is not allowed; the greatest is 0.9999"),
+        ("--seed -1", "-1 is not allowed; the least is 0"),
+        ("--limit 9223372036854775808", "9223372036854775808 is not allowed; the greatest is"),
+        ("--threads 99999999999999999999999999", "is not allowed; the greatest is"),
+    ],
+)
+def test_a_number_says_what_is_wrong_with_it(words, said):
+    result = runner.invoke(app, f"eval lfw --root . --scores s.csv {words}".split())
+    assert result.exit_code == 2 and said in " ".join(result.stderr.split()), result.output
 
 
 # --- options made from their description ----------------------------------------------------------
@@ -169,7 +182,7 @@ def test_no_option_is_named_by_typer():
 @pytest.mark.parametrize("name", ["eval", "run"])
 def test_every_evaluation_option_is_an_option_of_the_verb(name):
     """The description is walked, so one line in EvaluationOptions::describe is enough."""
-    command = complete(typer.main.get_command(app).commands[name])
+    command = app.get_command(None, name)
     options = {parameter.name: parameter for parameter in command.params}
     text = " ".join(whole_help(name).split())
     described = facebench.protocols.EvaluationOptions.fields()
@@ -239,16 +252,12 @@ def test_a_described_option_has_its_range_choices_and_default():
                 shared | {"name": "decode", "type": "boolean", "default": True, "doc": "decode"},
             ]
 
-    toy = typer.Typer()
-
-    def show(**given):
-        print(given)
-
-    signature = inspect.Signature(fields(Options, renamed={"kind": "sort"}, defaults={"seed": 3}))
-    show.__signature__ = signature
-    toy.command()(show)
+    described = fields(Options, renamed={"kind": "sort"}, defaults={"seed": 3})
+    toy = click.Command(
+        "toy", params=list(map(click_parameter, described)), callback=lambda **given: print(given)
+    )
     help_text = " ".join(runner.invoke(toy, ["--help"]).output.split())
-    assert "0.0<=x<=1.0" in help_text and "[a|b]" in help_text and "--no-decode" in help_text
+    assert "0 to 1]" in help_text and "[a|b]" in help_text and "--no-decode" in help_text
     default = {"far_rate": 0.1, "seed": 3, "sort": None, "decode": True}
     assert runner.invoke(toy, []).output.strip() == str(default)
     typed = runner.invoke(toy, ["--far-rate", "1", "--sort", "a", "--no-decode"])
@@ -365,7 +374,7 @@ def test_errors_become_a_sentence_and_an_exit_code(error, code, text, capsys):
     def fails():
         raise error from (KeyboardInterrupt() if code == 130 else None)
 
-    with pytest.raises(typer.Exit) as caught:
+    with pytest.raises(click.exceptions.Exit) as caught:
         fails()
     assert caught.value.exit_code == code
     assert text in capsys.readouterr().err
@@ -398,7 +407,7 @@ def test_a_bug_is_one_sentence_and_keeps_its_traceback_on_request(monkeypatch, c
         raise ZeroDivisionError("two\nlines \x1b[2J")
 
     monkeypatch.delenv("FACEBENCH_TRACEBACK", raising=False)
-    with pytest.raises(typer.Exit) as exit:
+    with pytest.raises(click.exceptions.Exit) as exit:
         buggy()
     said = capsys.readouterr().err
     assert exit.value.exit_code == 1 and "ZeroDivisionError: two lines \\x1b[2J" in said

@@ -95,7 +95,7 @@ def test_check_finds_what_is_wrong(faces, tmp_path):
     assert (report["images"], report["people"], report["findings"]) == (40, 20, [])
     damaged = sorted(root.rglob("*_0001.*"))[0]
     damaged.write_bytes(b"")
-    report = json.loads(invoke("data", "scan", "lfw", "--root", root, "--json", code=1).stdout)
+    report = json.loads(invoke("data", "scan", "lfw", "--root", root, "--json", code=3).stdout)
     assert [f["kind"] for f in report["findings"]] == ["empty"]
 
 

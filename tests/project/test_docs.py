@@ -5,22 +5,19 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 from facebench.cli.app import app
-from facebench.cli.verb import complete
 from shown_commands import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-COMMAND = typer.main.get_command(app)
 
 
 def leaf(words):
     """The verb that the words begin with, and the words behind its name."""
-    command = COMMAND
+    command = app
     while words and words[0] in getattr(command, "commands", {}):
-        command, words = command.commands[words[0]], words[1:]
-    return complete(command), words
+        command, words = command.get_command(None, words[0]), words[1:]
+    return command, words
 
 
 def mentioned(text):

@@ -4,8 +4,8 @@ import shutil
 
 import facebench
 import pytest
+from click.testing import CliRunner
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 pytest.importorskip("facebench._full")

@@ -12,9 +12,9 @@ import sys
 import facebench
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from facebench import protocols
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 SOURCE = pathlib.Path(__file__).parents[1] / "hostile/cases.py"
 spec = importlib.util.spec_from_file_location("hostile_cases", SOURCE)

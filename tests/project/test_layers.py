@@ -14,6 +14,7 @@ DOORS = {
         "io",
         "guard",
         "metrics",
+        "backends",
         "trials",
         "lists",
         "evaluation",
@@ -38,6 +39,7 @@ TORCH = {"nn", "embedding", "training", "pipeline", "timing", "synthetic"}
 # Which floors may include an outside library. A name that is not listed is allowed to none.
 LIBRARIES = {
     "fmt/": set(FLOORS),
+    "Eigen/": {"core", "backends"},
     "nlohmann/": set(FLOORS) - {"core", "metrics"},
     "toml++/": {"io"},
     "hdf5.h": {"io", "guard"},
@@ -80,6 +82,7 @@ OF_PUBLIC_HEADERS = {
 }
 # The one place of a costly header.
 COSTLY = {
+    "Eigen/Core": ["core/matrix.h"],
     "nlohmann/json.hpp": ["io/json.h"],
     "torch/csrc/distributed/c10d/ProcessGroup.hpp": ["training/process_group.h"],
     "facebench/core/options.h": ["io/json.h", "io/toml.h"],

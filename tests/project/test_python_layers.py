@@ -9,20 +9,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What everything stands on: the compiled modules, torch, and what must be set before they load.
 GROUND = {
-    *("_one_package", "_eval", "_full", "_threads", "_library", "_torch", "_onnxruntime"),
+    *("_one_package", "_eval", "_full", "_threads", "_library", "_torch"),
     "__version__",  # of the package
 }
 # Modules and packages of python/facebench, lowest first.
 ROOMS = [
-    *("core", "io", "metrics", "protocols", "analysis"),
+    *("core", "io", "metrics", "backends", "protocols", "analysis", "_onnx"),
     *("images", "detection", "crops", "datasets", "nn", "losses", "embedding", "training"),
     *("reports", "plots", "pipeline", "verbs", "cli"),
     *("lab", "lab.claims", "lab.engines", "lab.timing", "lab.planning", "lab.diagnosis"),
     *("lab.studies", "lab.verbs"),
+    "torchmetrics",  # metrics for that package, which needs torch
     *("claims", "studies", "timing"),  # short names of rooms of lab
 ]
 # Neither torch nor OpenCV is needed for these.
-LIGHT = ["core", "io", "metrics", "protocols", "analysis", "reports"]
+LIGHT = ["core", "io", "metrics", "backends", "protocols", "analysis", "reports"]
 
 
 def imported(path: Path, base: Path) -> set[str]:
@@ -137,3 +138,32 @@ def test_light_modules_do_not_import_torch():
             if any(n == p or n.startswith(p + ".") for p in private)
         ]
     assert wrong == []
+
+
+def opened_sessions(base: Path) -> list[str]:
+    """ "FILE in FUNCTION" of each use of the name InferenceSession."""
+    found = []
+    for path in sorted(base.rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, ast.FunctionDef):
+                found += [
+                    f"{path.relative_to(base)} in {function.name}"
+                    for node in ast.walk(function)
+                    if "InferenceSession" in (getattr(node, "attr", ""), getattr(node, "id", ""))
+                ]
+    return found
+
+
+def test_one_function_opens_sessions_of_onnxruntime():
+    assert opened_sessions(ROOT / "python/facebench") == ["_onnx/sessions.py in session"]
+
+
+def test_who_opens_a_session_of_a_file_of_a_stranger_checks_it():
+    """Files of others come in through these two, which call `trial.check_file`."""
+    base = ROOT / "python/facebench"
+    calling = [p for p in sorted(base.rglob("*.py")) if "sessions.session(" in p.read_text()]
+    ours = {"_onnx/trial.py", "embedding/_graph_pixels.py", "embedding/_onnx_comparison.py"}
+    ours |= {"lab/engines/onnxruntime_engine.py"}
+    strangers = {str(p.relative_to(base)) for p in calling} - ours
+    assert strangers == {"embedding/_onnx_embedder.py", "detection/_onnx_detectors.py"}
+    assert all("trial.check_file(" in (base / name).read_text() for name in strangers)

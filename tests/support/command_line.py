@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import facebench
+from click.testing import CliRunner
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 runner = CliRunner()
 # The package under test, also where PYTHONPATH names it relative to another folder.
@@ -42,7 +42,7 @@ def assert_user_error(result, code: int, *words: str) -> None:
 
 
 def invoke(*args, code: int = 0):
-    """The verb in this process; the result of typer's runner."""
+    """The verb in this process; the result of click's runner."""
     result = runner.invoke(app, [str(a) for a in args])
     assert result.exit_code == code, result.output
     return result

@@ -17,7 +17,12 @@ class Cluster:
 
     def start(self, module, *words):
         command = [sys.executable, "-m", f"distributed.cli.{module}", *words, "--no-dashboard"]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            # A worker that has stopped is missed sooner than after five minutes.
+            "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3s",
+        }
         with open(self.folder / f"{len(self.processes)}.log", "wb") as log:
             process = subprocess.Popen(
                 command, env=environment, cwd=self.folder, stdout=log, stderr=log
@@ -35,7 +40,7 @@ class Cluster:
         self.client.wait_for_workers(self.count, timeout=60)
         with open(place) as file:
             self.address = json.load(file)["address"]
-        self.executor = self.client.get_executor(pure=False)
+        self.executor = self.client.get_executor(pure=False, retries=1)
         return self
 
     def __exit__(self, *_):

@@ -4,6 +4,7 @@
 #include "facebench/evaluation/metric.h"
 #include "facebench/io/sha256.h"
 #include "facebench/runs/run_folder.h"
+#include "facebench/runs/table.h"
 #include "facebench/trials/measurable.h"
 #include "facebench/trials/scoring.h"
 #include "json.h"
@@ -64,6 +65,19 @@ py::object bound_of(const Number& n, double Interval::*bound) {
 const Interval* any_interval(const Number& n) {
   if (n.matrix) return n.matrix->intervals.empty() ? nullptr : &n.matrix->intervals.front();
   return n.interval ? &*n.interval : nullptr;
+}
+
+// The number as reports print it: its title, whether it is in percent, and its texts.
+py::dict written(const Number& n) {
+  const auto text = [&](double value) { return metric_text(n.name, value); };
+  py::dict d;
+  d["title"] = metric_title(n.name);
+  d["is_rate"] = metric_is_rate(n.name);
+  if (n.matrix) return d;
+  d["value"] = text(n.value);
+  if (n.interval) d["interval"] = py::make_tuple(text(n.interval->low), text(n.interval->high));
+  if (n.bounds) d["bounds"] = py::make_tuple(text(n.bounds->low), text(n.bounds->high));
+  return d;
 }
 
 py::list failures(const std::vector<FailedSample>& failed) {
@@ -131,6 +145,7 @@ void bind_track_result(py::module_& m) {
                                const Interval* i = any_interval(n);
                                return i ? i->note : std::string();
                              })
+      .def_property_readonly("written", &written)
       .def_property_readonly("details",
                              [](const Number& n) { return json_to_python(counts_json(n)); });
   py::class_<TrackResult>(m, "TrackResult", "The numbers of one track.")

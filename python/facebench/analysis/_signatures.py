@@ -18,7 +18,7 @@ from pathlib import Path
 
 from facebench import _eval
 from facebench.core import Error
-from facebench.core._arguments import brief
+from facebench.core._arguments import brief, printable
 from facebench.core._files import read_bytes, read_text
 
 SIGNATURE = "run.json.minisig"
@@ -121,7 +121,7 @@ def check(run, key):
         ed25519.verify(over, signature[10:] + comment.encode())
     except InvalidSignature:
         return False, f"{path}: is not of this run.json, or not by this key"
-    return True, f"by the key {_name(number)}: {_eval.printable(comment.encode())}"
+    return True, f"by the key {_name(number)}: {printable(comment)}"
 
 
 def _ed25519():

@@ -7,97 +7,64 @@ import warnings
 from io import TextIOWrapper
 from typing import Any
 
-import typer
+import click
+from click.shell_completion import get_completion_class
 
 import facebench
 from facebench import io
 from facebench.cli.common import EXIT_FAILED, EXIT_STOPPED, complain, drop_output, reason
-from facebench.cli.lab import found
-from facebench.cli.options import flag
-from facebench.cli.verb import VerbGroup, command
+from facebench.cli.verb import VerbGroup
 from facebench.cli.verbs import GROUPS, SECTIONS, VERBS
 
 
-class Commands(dict):
-    """The commands of a table of verbs, each made when it is asked for."""
-
-    def __init__(self, table: dict) -> None:
-        super().__init__(table)
-        self._made: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            self._made[name] = command_of(name, super().__getitem__(name))
-        return self._made[name]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        if name not in self:
-            return default
-        return self[name]
-
-    def values(self):
-        return [self[name] for name in self]
-
-    def items(self):
-        return [(name, self[name]) for name in self]
-
-
-def command_of(name: str, entry: Any) -> Any:
-    """The command of an entry of a table: a verb, or a group of them."""
-    if isinstance(entry, dict):
-        group = build(entry)
-        group.callback(help=GROUPS[name])(lambda: None)
-        return typer.main.get_command(group)
-    return command(name, found(entry))
-
-
-def build(verbs: dict, **how: Any) -> typer.Typer:
-    """The verbs of a table as an application of typer; a dict in the table is a group."""
-
-    class Group(VerbGroup):
-        headings = SECTIONS if verbs is VERBS else {"Commands": list(verbs)}
-
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-            self.commands = Commands(verbs)
-
-    return typer.Typer(
-        cls=Group,
-        no_args_is_help=True,
-        add_completion=bool(how.get("name")),  # of the root alone
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-        **how,
-    )
-
-
-app = build(
-    VERBS,
-    name="facebench",
-    help="Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate.",
-    epilog="Example: facebench run lfw --model mobilefacenet.safetensors --root LFW",
-)
-
-
-def print_version(asked: bool) -> None:
+def print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
         print(f"facebench {facebench.__version__}")
-        raise typer.Exit
+        ctx.exit()
 
 
-@app.callback()
-def root(
-    version: flag("--version", "Print the version.", callback=print_version, is_eager=True) = False,
-    untrusted: flag(
-        "--untrusted",
-        "Files come from strangers: parse HDF5, TOML and JSON in child processes that can open "
-        "nothing and only answer.",
-    ) = False,
-) -> None:
-    """Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate."""
+def show_completion(ctx: click.Context, _: click.Parameter, shell: str | None) -> None:
+    if shell:
+        of_shell: Any = get_completion_class(shell)
+        print(of_shell(ctx.command, {}, "facebench", "_FACEBENCH_COMPLETE").source())
+        ctx.exit()
+
+
+def root(untrusted: bool) -> None:
     if untrusted:
         io.confine_readers()
+
+
+_ONCE: dict[str, Any] = {"is_eager": True, "expose_value": False}
+app = VerbGroup(
+    "facebench",
+    VERBS,
+    SECTIONS,
+    GROUPS,
+    callback=root,
+    help="Reproducible face-recognition benchmarks: detect, crop, train, embed, evaluate.",
+    epilog="Example: facebench run lfw --model mobilefacenet.safetensors --root LFW. "
+    "Exit codes: 0; 1 failure; 2 usage; 3 a check says no; 4 not all was checked.",
+    params=[
+        click.Option(
+            ["--version"], is_flag=True, callback=print_version, help="Print the version.", **_ONCE
+        ),
+        click.Option(
+            ["--untrusted"],
+            is_flag=True,
+            help="Files come from strangers: parse HDF5, TOML and JSON in child processes that can "
+            "open nothing and only answer.",
+        ),
+        click.Option(
+            ["--show-completion"],
+            type=click.Choice(["bash", "zsh", "fish"]),
+            metavar="SHELL",
+            callback=show_completion,
+            help="Print what completes names in bash, zsh or fish, for its start-up file.",
+            **_ONCE,
+        ),
+    ],
+)
 
 
 def stop_like_ctrl_c() -> None:

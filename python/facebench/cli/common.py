@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import facebench
-from facebench import _eval
 from facebench.cli.options import argument, fields, flag, keyword, option
-from facebench.core._arguments import number_and_first
+from facebench.core._arguments import number_and_first, printable
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -63,7 +62,11 @@ Limit = option(
     min=1,
 )
 Shard = option("NUMBER/COUNT, as 3/16: make this part alone, one machine of several.")
-Shards = option("With --workers: parts that are made apart.", int, min=1)
+Shards = option(
+    "With --workers: parts that are made apart; default: four for each of their threads.",
+    int,
+    min=1,
+)
 Workers = option("Other machines do it: a Dask scheduler's address, tcp://HOST:8786.")
 ExifOrientation = flag("--exif-orientation", "Turn photographs the way their Exif tags say.")
 Strict = flag("--strict", "Any failed enrolment is a failure.")
@@ -141,8 +144,11 @@ def executor(address: str) -> Executor | None:
     if not re.fullmatch(r"[a-z]+://.+:[0-9]+", address):
         raise ValueError(f"--workers {address}: expected an address, as tcp://HOST:8786")
     try:
-        # A name for each call: a job that is asked for again runs again.
-        return Client(address, timeout=10, set_as_default=False).get_executor(pure=False)
+        client = Client(address, timeout=10, set_as_default=False)
+        if "dashboard" in client.scheduler_info().get("services", {}):
+            complain(f"the workers at work: {client.dashboard_link}")
+        # A name for each call: a job that is asked for again runs again. One that fails does, too.
+        return client.get_executor(pure=False, retries=1)
     except (OSError, ValueError, TypeError) as error:
         raise facebench.Error(
             f"{address}: no Dask scheduler answers ({error}). Start one: dask scheduler"
@@ -150,13 +156,13 @@ def executor(address: str) -> Executor | None:
 
 
 def complain(text: str) -> None:
-    print(f"facebench: {shown(text)}", file=sys.stderr, flush=True)
+    print(f"facebench: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def complain_of_error(text: str, code: int, json: bool) -> None:
     """What a verb ends with: a sentence, or as JSON ``{"error": ..., "exit_code": ...}``."""
     if json:
-        print(shown(json_module.dumps({"error": text, "exit_code": code})), file=sys.stderr)
+        print(printable(json_module.dumps({"error": text, "exit_code": code})), file=sys.stderr)
     else:
         complain(text)
 
@@ -172,11 +178,6 @@ def drop_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
-
-
-def shown(text: str) -> str:
-    """What a terminal may show: names from files may hold its control characters."""
-    return _eval.printable(text.encode("utf-8", "surrogateescape"))
 
 
 LINES, COLUMNS = 30, 80  # of an answer on a terminal
@@ -228,7 +229,7 @@ def result_answer(result: Any, out: Path) -> Any:
 def print_json(value: Any) -> None:
     """A path is printed as text; NaN, which JSON cannot represent, is a bug."""
     text = json_module.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)
-    print(shown(text.replace("\x7f", "\\u007f")))
+    print(printable(text.replace("\x7f", "\\u007f")))
 
 
 _taken: list[Path] = []  # by out_path(), until the verb ends

@@ -3,15 +3,13 @@
 import functools
 import inspect
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+import click
 
 import facebench
 from facebench.cli.common import (
@@ -27,10 +25,11 @@ from facebench.cli.common import (
     give_back_names,
     print_json,
     reason,
-    shown,
 )
-from facebench.cli.options import COMMON, HEADINGS, keyword, with_parameters
+from facebench.cli.lab import found
+from facebench.cli.options import COMMON, HEADINGS, click_parameter, keyword, with_parameters
 from facebench.core import _progress
+from facebench.core._arguments import printable
 
 ALWAYS = [
     keyword("quiet", Quiet, False),
@@ -89,7 +88,7 @@ def show(answer: Any, json: bool, full: bool = False) -> None:
         if json:
             print_json(answer.fields)
         else:
-            text = shown(answer.text)
+            text = printable(answer.text)
             print(fitted(text, full) if sys.stdout.isatty() else text)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -98,7 +97,7 @@ def show(answer: Any, json: bool, full: bool = False) -> None:
         drop_output()
         raise OSError(error.errno, error.strerror, "standard output") from None
     if answer.code:
-        raise typer.Exit(answer.code)
+        raise click.exceptions.Exit(answer.code)
 
 
 def report_errors(function: Callable) -> Callable:
@@ -110,9 +109,9 @@ def report_errors(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def wrapped(*args, **kwargs):
-        def ended(text: str, code: int) -> typer.Exit:
+        def ended(text: str, code: int) -> click.exceptions.Exit:
             complain_of_error(text, code, bool(kwargs.get("json")))
-            return typer.Exit(code)
+            return click.exceptions.Exit(code)
 
         try:
             return function(*args, **kwargs)
@@ -134,14 +133,14 @@ def report_errors(function: Callable) -> Callable:
             # The program that reads the output (head, less) has ended. Nothing more may be flushed
             # into the pipe.
             drop_output()
-            raise typer.Exit(0) from None
+            raise click.exceptions.Exit(0) from None
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             raise ended(f"{place}{reason(error)}", EXIT_FAILED) from None
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
         except Exception as error:
-            # Exits and wrong options.
-            of_typer = type(error).__module__.startswith(("typer", "click"))
-            if of_typer or os.environ.get("FACEBENCH_TRACEBACK"):
+            if os.environ.get("FACEBENCH_TRACEBACK"):
                 raise
             what = " ".join(f"{type(error).__name__}: {error}".split())
             text = f"{what} (not foreseen: FACEBENCH_TRACEBACK=1 prints where)"
@@ -150,32 +149,6 @@ def report_errors(function: Callable) -> Callable:
             give_back_names()
 
     return wrapped
-
-
-def complete(command: Any) -> Any:
-    """A verb's command of typer, with the options that the library describes."""
-    function = getattr(command.callback, "__wrapped__", None)
-    if function is None:
-        return command
-    described = report_errors(getattr(function, "described", list))()
-    if not described:
-        return command
-    whole = with_parameters(
-        functools.wraps(function)(lambda **options: function(**options)), described
-    )
-    return command_with(whole, command.name, function.epilog)
-
-
-def command(name: str, function: Callable) -> Any:
-    """A verb as a command of typer."""
-    return command_with(function, name, function.__dict__["epilog"])
-
-
-def command_with(function: Callable, name: str, epilog: str) -> Any:
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    names = {"help_option_names": ["-h", "--help"]}
-    app.command(name, cls=VerbCommand, epilog=epilog, context_settings=names)(function)
-    return typer.main.get_command(app)
 
 
 def repeat_options(words: list[str], several: tuple[str, ...]) -> list[str]:
@@ -195,26 +168,6 @@ def repeat_options(words: list[str], several: tuple[str, ...]) -> list[str]:
     return repeated
 
 
-def _with_numbers(words: str, match: re.Match) -> str:
-    return words.format(*(f"{float(n):.10g}" for n in match.groups()))
-
-
-def in_words(name: str, help: str) -> tuple[str, str]:
-    """A row of typer's help without names of Python types, and with ranges as people write them.
-
-    >>> in_words("RUNS <list[Path]>", "Level.  [default: 0.95; 0.5<=x<=0.9999]")
-    ('RUNS', 'Level.  [default: 0.95; 0.5 to 0.9999]')
-    """
-    number = r"(-?[\d.e+-]+)"
-    for typer_says, words in ((f"{number}<=x<={number}", "{} to {}"), (f"x>={number}", "from {}")):
-        help = re.sub(
-            typer_says,
-            functools.partial(_with_numbers, words),
-            help,
-        )
-    return re.sub(r" <[^>]+>$", "", name), help
-
-
 MANY = 25  # options of a verb, from which on --help shows the common ones alone
 
 
@@ -225,32 +178,52 @@ def show_all_help(ctx, _, asked):
         ctx.exit()
 
 
-class VerbCommand(TyperCommand):
+class VerbCommand(click.Command):
     """A verb as a command; some of its options take several words, and of many --help shows the
-    common ones."""
+    common ones. Its parameters are looked up when they are needed: the library describes them."""
 
-    # Made once: of two equal ones the parser would not know which it has seen.
-    _help_all: Any = None
+    def __init__(self, name: str, function: Callable) -> None:
+        self.function = function
+        said = function.__dict__
+        self.several: tuple[str, ...] = said["several"]
+        doc, epilog = inspect.getdoc(function), said["epilog"]
+        names = {"help_option_names": ["-h", "--help"]}
+        super().__init__(name, names, self.call, help=doc, epilog=epilog)
+        del self.__dict__["params"]
+
+    @functools.cached_property
+    def params(self) -> list[click.Parameter]:  # type: ignore[override]
+        described = report_errors(self.function.__dict__["described"])()
+        signature = inspect.signature(with_parameters(lambda **_: None, [
+            *inspect.signature(self.function).parameters.values(), *described
+        ]))  # fmt: skip
+        params = [click_parameter(p) for p in signature.parameters.values()]
+        options = 1 + sum(isinstance(p, click.Option) for p in params)  # with --help
+        if options >= MANY:
+            helped = f"Show all {options + 1} options and exit."
+            eager: dict[str, Any] = {"is_eager": True, "expose_value": False, "is_flag": True}
+            everything = click.Option(["--help-all"], help=helped, callback=show_all_help, **eager)
+            params.append(everything)
+        return params
+
+    def call(self, **options: Any) -> None:
+        for p in self.params:
+            if p.multiple or p.nargs == -1:  # as lists, and none at all as the default
+                values = options[p.name]
+                options[p.name] = list(values) if values else None
+        self.function(**options)
+
+    def get_help_option(self, ctx):
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.name = "help"
+        return option
 
     def get_params(self, ctx):
-        params = super().get_params(ctx)
-        options: list[Any] = [p for p in params if p.param_type_name == "option"]
-        options = [p for p in options if not p.hidden]
-        if len(options) < MANY:
-            return params
-        if self._help_all is None:
-            quiet: Any = next(p for p in options if p.name == "quiet")
-            self._help_all = type(quiet)(
-                param_decls=["--help-all"],
-                type_descriptor=quiet.type_descriptor,
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                default=False,
-                callback=show_all_help,
-                help=f"Show all {len(options) + 1} options and exit.",
-            )
-        return [*params, self._help_all]
+        return sorted(super().get_params(ctx), key=lambda p: p.name == "help_all")
+
+    def format_arguments(self, ctx, formatter):
+        """They stand with the options, under a heading."""
 
     def format_options(self, ctx, formatter):
         helped = [(p, row) for p in self.get_params(ctx) if (row := p.get_help_record(ctx))]
@@ -271,68 +244,67 @@ class VerbCommand(TyperCommand):
         for heading, shown_here in headings.items():
             if shown_here:
                 with formatter.section(heading):
-                    formatter.write_dl([in_words(*help_of[p.name]) for p in shown_here])
+                    formatter.write_dl([help_of[p.name] for p in shown_here])
 
     def parse_args(self, ctx, args):
-        several = getattr(self.callback, "several", ())
-        words = repeat_options(args, several)
+        words = repeat_options(args, self.several)
         try:
             return super().parse_args(ctx, list(words))
-        except Exception as error:
-            if type(error).__name__ != "MissingParameter":  # of typer, which names the first alone
-                raise
+        except click.MissingParameter:  # it names the first alone
             values, *_ = self.make_parser(ctx).parse_args(words)
-            missing = [p for p in self.get_params(ctx) if p.required and not values.get(p.name)]
+            given = {n for n, v in values.items() if v and isinstance(v, str | list | tuple)}
+            missing = [p for p in self.get_params(ctx) if p.required and p.name not in given]
             names = [p.metavar or p.name.upper() if p.param_type_name == "argument" else p.opts[0]
                      for p in missing]  # fmt: skip
-            usage = next(kind for kind in type(error).__mro__ if kind.__name__ == "UsageError")
-            raise usage(f"Missing: {', '.join(names)}.", ctx) from None
+            raise click.UsageError(f"Missing: {', '.join(names)}.", ctx) from None
 
 
-class VerbGroup(TyperGroup):
-    """A group that completes a verb's options when the verb is called for. With ``--json`` a wrong
-    option is JSON, too."""
+class VerbGroup(click.Group):
+    """A group of a table of verbs, each made when it is called for. With ``--json`` a wrong option
+    is JSON, too. ``headings``: of the help, each with the names of its verbs."""
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
-        words = sys.argv[1:] if args is None else list(args)
-        if not standalone_mode or "--json" not in words:
-            return super().main(
-                args, prog_name, complete_var, standalone_mode, windows_expand_args, **extra
+    def __init__(self, name: str, verbs: dict, headings: dict, groups: dict, **how: Any) -> None:
+        names = {"help_option_names": ["-h", "--help"]}
+        super().__init__(name, context_settings=names, no_args_is_help=True, **how)
+        self.verbs, self.headings, self.groups = verbs, headings, groups
+        # What click looks at to say what was meant.
+        self.commands = dict.fromkeys(verbs)  # type: ignore[assignment]
+
+    def list_commands(self, ctx):
+        return list(self.verbs)
+
+    def get_command(self, ctx, name):
+        entry = self.verbs.get(name)
+        if entry is None:
+            return None
+        if self.commands[name] is None:
+            self.commands[name] = (
+                VerbGroup(name, entry, {"Commands": list(entry)}, {}, help=self.groups[name])
+                if isinstance(entry, dict)
+                else VerbCommand(name, found(entry))
             )
+        return self.commands[name]
+
+    def main(self, args=None, prog_name=None, complete_var=None, standalone_mode=True, **extra):
+        words = sys.argv[1:] if args is None else list(args)
+        how = (prog_name, complete_var or "_FACEBENCH_COMPLETE")
+        if not standalone_mode or "--json" not in words:
+            return super().main(args, *how, standalone_mode, **extra)
         try:
-            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-        except typer.Abort:
+            code = super().main(args, *how, False, **extra)
+        except click.Abort:
             complain_of_error("stopped", EXIT_STOPPED, True)
             sys.exit(EXIT_STOPPED)
-        except Exception as error:
-            if not (hasattr(error, "format_message") and hasattr(error, "exit_code")):
-                # Not one of typer's.
-                raise
+        except click.ClickException as error:
             complain_of_error(error.format_message(), error.exit_code, True)
             sys.exit(error.exit_code)
         sys.exit(code or 0)
 
-    headings: ClassVar[dict] = {}  # of the help, each with the names of its verbs
-
     def format_commands(self, ctx, formatter):
-        width = max(map(len, self.commands))
+        width = max(map(len, self.verbs))
         for heading, names in self.headings.items():
             with formatter.section(heading):
-                formatter.write_dl(
-                    [
-                        (f"{name:{width}}", self.commands[name].get_short_help_str(formatter.width))
-                        for name in names
-                    ]
-                )
-
-    def resolve_command(self, ctx, args):
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, command and complete(command), rest
+                formatter.write_dl([
+                    (f"{n:{width}}", self.get_command(ctx, n).get_short_help_str(formatter.width))
+                    for n in names
+                ])  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from facebench import _eval
 from facebench._eval import closest_name
 
 LONGEST = 500  # characters of a message about arguments, or of a foreign text in one
@@ -148,6 +149,18 @@ def cut(text) -> str:
     """
     text = str(text).strip()
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+
+
+def printable(text: str) -> str:
+    """Text of a file or a name as a terminal or a page may show it: control characters, marks of
+    direction and bytes that are not UTF-8 become escapes.
+
+    >>> printable("a\\x1b[31m")
+    'a\\\\x1b[31m'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _eval.printable(text.encode("utf-8", "surrogateescape"))
 
 
 def did_you_mean(name: str, known) -> str:

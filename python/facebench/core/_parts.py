@@ -5,11 +5,11 @@ import json
 import os
 import re
 import secrets
-import warnings
 from pathlib import Path
 
 from facebench import _eval
 from facebench._eval import Error
+from facebench.core import _log
 from facebench.core._arguments import brief
 from facebench.core._files import read_json
 
@@ -61,16 +61,22 @@ def state_of(path, without=()) -> str:
 class Parts:
     """The folder beside ``out`` with the files of its ``count`` shards, made or found.
 
+    ``count``: None is as many as an earlier attempt of this identity had, else ``usual``.
     ``identity`` is all that decides their bytes; ``files`` are by shard, "3/16". Parts of an
     attempt with another identity are removed, with a UserWarning that counts them and says what
     differs. facebench.Error for a folder that is not ours: nothing in it is touched.
     """
 
-    def __init__(self, out, identity: dict, count: int):
-        text = json.dumps(identity | {"shards": count}, sort_keys=True, default=str)
-        key = hashlib.sha256(text.encode()).hexdigest()[:16]
+    def __init__(self, out, identity: dict, count: int | None, usual: int = 16):
         self._place = Path(f"{out}.shards").absolute()
         attempts = self._attempts() if os.path.lexists(self._place) else None
+        if count is None:  # other workers now do not make parts of no use
+            said = json.loads(json.dumps(identity, default=str))
+            begun = [(a, a.get("shards")) for a in (attempts or {}).values()]
+            counts = [n for a, n in begun if type(n) is int and a == said | {"shards": n}]
+            count = next((n for n in counts if n > 0), usual)
+        text = json.dumps(identity | {"shards": count}, sort_keys=True, default=str)
+        key = hashlib.sha256(text.encode()).hexdigest()[:16]
         if attempts is None:
             self._begin()
         self._forget({k: said for k, said in (attempts or {}).items() if k != key}, text)
@@ -118,7 +124,7 @@ class Parts:
                 differs |= {k for k in {*now, *said} if now.get(k) != said.get(k)}
         if removed:
             what = ", ".join(sorted(map(brief, differs)))
-            warnings.warn(
+            _log.warn(
                 f"{self._place}: {removed} parts of an earlier attempt are removed and made again: "
                 f"since then {what} changed",
                 stacklevel=5,
@@ -130,7 +136,7 @@ class Parts:
         left = sorted(p.name for p in self._place.iterdir() if p.name != MARKER)
         if left:
             names = f"{', '.join(left[:3])}{', ...' if len(left) > 3 else ''}"
-            warnings.warn(
+            _log.warn(
                 f"{self._place}: stays, since it holds {len(left)} things that facebench did not "
                 f"write: {brief(names)}",
                 stacklevel=4,

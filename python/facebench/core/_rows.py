@@ -25,10 +25,21 @@ def entries(cells: dict) -> dict:
     """The numbers of a track, each as its cell in ``metrics.json``; a matrix gives one for each
     entry, called as ``dprime[frontal,profile]``."""
     return {
-        name + (f"[{','.join(place.values())}]" if place else ""): one
+        cell_name({"metric": name, **place}): one
         for name, cell in cells.items()
         for place, one in _numbers(cell)
     }
+
+
+def cell_name(row: dict) -> str:
+    """What the number of a row is called among its track's, with the place in a matrix.
+
+    >>> from facebench.core._rows import cell_name
+    >>> cell_name({"metric": "dprime", "row": "frontal", "column": "profile"})
+    'dprime[frontal,profile]'
+    """
+    place = (row.get("row"), row.get("column"))
+    return row["metric"] + ("[{},{}]".format(*place) if any(place) else "")
 
 
 def _numbers(cell):

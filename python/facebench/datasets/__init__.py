@@ -65,6 +65,7 @@ from facebench._full import (
 )
 from facebench.datasets._croissant import write_croissant
 from facebench.datasets._description import describe
+from facebench.datasets._keeping import keep
 from facebench.datasets._overlap import audit_sheet, find_overlap, read_person_names
 
 __all__ = [
@@ -90,6 +91,7 @@ __all__ = [
     "find_overlap",
     "image_archive_writers",
     "image_archives",
+    "keep",
     "make_identity",
     "make_nuisance",
     "measure_samples",

@@ -7,6 +7,7 @@ from pathlib import Path
 from facebench._full import is_litter, numbering_note, require_all_shards, shard_note
 from facebench.core import Error
 from facebench.core._files import read_json
+from facebench.datasets._remote import listed
 
 _ENDINGS = (".parquet", ".arrow")
 _DEEPEST = 3
@@ -93,6 +94,39 @@ def table_files(path, split=""):
             f"{path}: no .parquet or .arrow file in this folder or below it; it holds "
             f"{', '.join(there[:5]) + more or 'nothing'}."
         )
+    files = _chosen(path, found, split)
+    below = [file.relative_to(path).as_posix() for file in files]
+    require_all_shards(below, str(path))
+    return files, [note] if (note := numbering_note(below)) else []
+
+
+def remote_table_files(address: str, split: str = "") -> tuple[list[str], list[str]]:
+    """The same of an address: a file, a pattern with ``*``, or a folder on an object store."""
+    if address.lower().endswith(_ENDINGS) and "*" not in address:
+        stem = address.rpartition("/")[2].rpartition(".")[0]
+        if split and _split_of(stem) not in ("", split):
+            raise Error(f"{address}: is of the split {_split_of(stem)}, not {split}.")
+        note = shard_note(address.rpartition("/")[2])
+        return [address], [note] if note else []
+    folder = address.partition("*")[0].rpartition("/")[0] if "*" in address else address
+    start = len(folder.rstrip("/")) + 1
+    found: defaultdict[str, list] = defaultdict(list)
+    for file in listed(address):
+        *folders, name = file[start:].split("/")
+        if name.lower().endswith(_ENDINGS) and not is_litter(name):
+            parts = [part for part in folders if part != "data"]
+            parts.append(_split_of(name.rpartition(".")[0]))
+            found["/".join(part for part in parts if part)].append(file)
+    if not found:
+        raise Error(f"{address}: no .parquet or .arrow file there.")
+    files = _chosen(address, found, split)
+    below = [file[start:] for file in files]
+    require_all_shards(below, address)
+    return files, [note] if (note := numbering_note(below)) else []
+
+
+def _chosen(path, found, split):
+    """The files of the splits that are asked for, of all that were found by split."""
     names = ", ".join(f"{name or '(no split)'} ({len(files)})" for name, files in found.items())
     if not split:
         if len(found) > 1:
@@ -108,10 +142,8 @@ def table_files(path, split=""):
             if one not in found:
                 raise Error(f"{path}: no split '{one}'; there are, by number of files: {names}.")
     files = [file for one in dict.fromkeys(chosen) for file in found[one]]
-    if len({file.suffix.lower() for file in files}) != 1:
+    if len({str(file).lower().rpartition(".")[2] for file in files}) != 1:
         raise Error(
             f"{path}: .parquet and .arrow files are mixed in this folder. Give one of them."
         )
-    below = [file.relative_to(path).as_posix() for file in files]
-    require_all_shards(below, str(path))
-    return files, [note] if (note := numbering_note(below)) else []
+    return files

@@ -7,9 +7,11 @@ from collections import OrderedDict
 from itertools import accumulate
 from pathlib import Path
 
+from facebench._full import remote_address
 from facebench.core import Error
 from facebench.core._files import open_file
-from facebench.datasets._table_files import table_files
+from facebench.datasets._remote import RemoteFile, fetch
+from facebench.datasets._table_files import remote_table_files, table_files
 
 # As for gzip and xz: encoded images hardly shrink.
 _MOST_FOLDED, _SMALL = 64, 64 << 20
@@ -22,7 +24,10 @@ class _Parquet:
     def __init__(self, path, arrow):
         import pyarrow.parquet
 
-        self._file = pyarrow.parquet.ParquetFile(path, memory_map=True)
+        if remote_address(path):
+            self._file = pyarrow.parquet.ParquetFile(RemoteFile(path))
+        else:
+            self._file = pyarrow.parquet.ParquetFile(path, memory_map=True)
         self.schema = self._file.schema_arrow
         meta = self._file.metadata
         self.rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
@@ -42,7 +47,10 @@ class _Arrow:
     """An Arrow IPC file or stream, mapped into memory."""
 
     def __init__(self, path, arrow):
-        source = arrow.memory_map(str(path))
+        if remote_address(path):
+            source = arrow.BufferReader(fetch(path))
+        else:
+            source = arrow.memory_map(str(path))
         try:
             reader = arrow.ipc.open_file(source)
             self._batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]
@@ -124,7 +132,7 @@ class _Table:
         self._column_of_labels = label or "label"
         self._label_asked = bool(label)
         self._class_names: list[str] = []
-        self._paths: list[Path] = []
+        self._paths: list[Path | str] = []  # str: addresses
         self._files: list[_Parquet | _Arrow] = []
         self._groups: list[tuple[int, int]] = []  # (file, group), and where its rows begin
         self._labels: list[list] = []
@@ -139,9 +147,10 @@ class _Table:
 
     def _add(self, path):
         arrow = self._arrow
-        open_file(path).close()  # no pipe, which pyarrow would wait for
+        if not remote_address(path):
+            open_file(path).close()  # no pipe, which pyarrow would wait for
         try:
-            file = (_Parquet if path.suffix.lower() == ".parquet" else _Arrow)(path, arrow)
+            file = (_Parquet if str(path).lower().endswith(".parquet") else _Arrow)(path, arrow)
             column, is_struct = _image_column(file.schema, arrow, path)
             if self._files and (column, is_struct) != self._column:
                 raise Error(f"{path}: its images are in '{column}', those of others elsewhere.")
@@ -196,7 +205,12 @@ class _Table:
             if value is None or not value.strip():
                 raise Error(f"{self.where(index)}: the label is empty.")
             return value.strip()
-        if not isinstance(value, int) or not 0 <= value < 1 << 62:
+        if isinstance(value, int) and value >= 1 << 62:
+            raise Error(
+                f"{self.where(index)}: the label {value} is larger than 2^62 - 1, the largest that "
+                "is read. Write the column as text: its values are then names of people."
+            )
+        if not isinstance(value, int) or value < 0:
             raise Error(f"{self.where(index)}: the label is {value}, not a whole number from 0 on.")
         if self._class_names and value >= len(self._class_names):
             count = len(self._class_names)
@@ -254,11 +268,15 @@ def open_table(path, label="", split=""):
 
     ``label``: the column that says who it is; "" = ``label``.
     """
-    path = Path(path)
+    address = remote_address(path)
     try:
         import pyarrow
         import pyarrow.ipc
     except ImportError:
         raise Error(f"{path}: Parquet and Arrow files need pyarrow: pip install pyarrow") from None
-    files, notes = table_files(path, split)
+    files: list  # of paths, or of addresses
+    if address:
+        files, notes = remote_table_files(address, split)
+    else:
+        files, notes = table_files(Path(path), split)
     return _Table(files, pyarrow, label, notes)

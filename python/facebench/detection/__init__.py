@@ -8,7 +8,6 @@
 
 import json
 import os
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from facebench import images
 from facebench._eval import Error
 from facebench._library import full
+from facebench.core import _log
 from facebench.core._arguments import listed, of_kind, type_text
 from facebench.detection import _python_detectors
 from facebench.detection._public_detectors import PUBLIC_DETECTORS
@@ -68,7 +68,9 @@ def make_detector(name: str | Callable = "mtcnn", **options) -> Detector:
     decoded as their authors do. Options: ``model``, a path or a name of `list_detector_files`,
     which is looked for as models are (`facebench.embedding.load_embedder`); ``size``, the input's,
     640 or "640x480" (width x height), 0 for the photograph's own; ``threshold`` of scores; ``nms``,
-    the share of two boxes from which on the worse goes; ``device``; of `yunet`
+    the share of two boxes from which on the worse goes; ``device``; ``seconds`` and
+    ``memory``, which trying the file once may take, in a process of its own (60 s, 4 GiB and eight
+    times the file); of `yunet`
     ``engine="opencv"``, the installed cv2's FaceDetectorYN, which runs any size. A name FILE.onnx
     is the file's detector, whichever of the three it is.
 
@@ -167,6 +169,8 @@ def detect(
         loaded, asked = images._load(image, exif_orientation)
         _warn_of_tags([asked], exif_orientation)
         return finder.detect(loaded, "", color)
+    if isinstance(image, dict | set | bytes) or not hasattr(image, "__iter__"):
+        raise TypeError(f"image: an array, a path or a sequence of them, not {type_text(image)}")
     items = list(image)
     if items and all(isinstance(item, str | os.PathLike) for item in items):
         how = {"threads": threads, "progress": progress, "exif_orientation": exif_orientation}
@@ -186,7 +190,7 @@ def detect(
 def _warn_of_tags(asked, turned):
     text = images._tagged_text(asked)
     if text and not turned:
-        warnings.warn(text, stacklevel=3)
+        _log.warn(text, stacklevel=3)
 
 
 def detect_files(

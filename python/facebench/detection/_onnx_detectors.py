@@ -2,15 +2,15 @@
 boxes is kept, as its authors have it."""
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from facebench import _onnxruntime
 from facebench._library import full
-from facebench.core import Error, cuda_devices, parse_device
+from facebench._onnx import sessions, trial
+from facebench._onnx.bounds import check_bounds
+from facebench.core import Error, _log
 from facebench.core._arguments import brief, cut, did_you_mean, path_text
 from facebench.core._files import MOST, open_file
 from facebench.core._other_files import refuse_other
@@ -20,6 +20,7 @@ from facebench.detection._opencv_yunet import OpenCvYunet
 from facebench.detection._public_detectors import PUBLIC_DETECTORS, public_detector
 from facebench.io import sha256_file
 
+SIDE = 640  # of the image on which a file is tried that takes any
 MOST_BOXES = 5000  # that go into the suppression, as RetinaFace's and YuNet's authors have it
 
 
@@ -54,7 +55,7 @@ class OnnxDetector:
         self.suppress = kind.suppress if values["nms"] is None else values["nms"]
         self.device = values["device"]
         self.file, self.sha256 = _find_file(values["model"] or kind.default)
-        self._session = open_session(self.file, self.device)
+        self._session = open_session(self.file, self.device, values["seconds"], values["memory"])
         found = family_of(self._session)
         if found and found != family:
             raise Error(f"{self.file}: is a network of {found}: take the detector '{found}'")
@@ -217,22 +218,21 @@ def family_of(session) -> str:
     return ""
 
 
-def open_session(path, device: str = "cpu"):
-    """A session of a detector's file on one thread. facebench.Error where it is not one."""
+def open_session(
+    path, device: str = "cpu", seconds: float = trial.SECONDS, memory: int = trial.MEMORY
+):
+    """A session of a detector's file on one thread, after a trial of so many seconds of processor
+    time and bytes. facebench.Error where it is not one, or takes more."""
     try:
-        import onnxruntime
+        import onnxruntime  # noqa: F401
     except ImportError:
         raise ImportError("ONNX detectors need onnxruntime: pip install onnxruntime") from None
-    open_file(path, MOST).close()
-    refuse_other(path, "an ONNX file")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    card = (0 if cuda_devices()["devices"] else None) if device == "auto" else parse_device(device)
-    if card is not None and not _onnxruntime.has_cuda():
+    trial.check_file(path, seconds, memory, SIDE)
+    card = sessions.card_of(device)
+    if card is not None and not sessions.has_cuda():
         raise ValueError(f"device {device}: detectors of ONNX files need onnxruntime-gpu there")
     try:
-        session = _onnxruntime.session(path, options, card)
+        session = sessions.session(path, sessions.quiet_options(), card)
     except Exception as e:
         raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
     if not session.get_inputs() or not session.get_outputs():
@@ -254,6 +254,7 @@ def make(family: str, options: dict) -> OnnxDetector | OpenCvYunet:
         raise ValueError("engine=opencv: takes photographs as they are, on the processor")
     kind, file = FAMILIES[family], _find_file(values["model"] or FAMILIES[family].default)
     refuse_other(file[0], "an ONNX file")
+    check_bounds(file[0])
     threshold = kind.threshold if values["threshold"] is None else values["threshold"]
     suppress = kind.suppress if values["nms"] is None else values["nms"]
     return OpenCvYunet(*file, threshold, suppress, MOST_BOXES)
@@ -273,7 +274,7 @@ def _find_file(model: str) -> tuple[str, str]:
         return model, sha256_file(model)
     path, sha256, other = row.find()
     if other:
-        warnings.warn(other, stacklevel=6)
+        _log.warn(other, stacklevel=6)
     return str(path), sha256
 
 
@@ -302,6 +303,20 @@ def _size(name, value) -> tuple[int, int]:
     return size
 
 
+def _limit(name, value) -> float:
+    """What trying the file may take; `trial.check_file` knows the bounds."""
+    try:
+        return int(value) if name == "memory" else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"detector option {name} is a number, not {cut(value)}") from None
+
+
+def limits_of(options: dict) -> dict:
+    """Those of the options that bound the trial of a file."""
+    given = {name: options.get(name) for name in ("seconds", "memory")}
+    return {name: _limit(name, value) for name, value in given.items() if value is not None}
+
+
 _READERS: dict[str, Callable] = {
     "model": lambda name, value: path_text(value, f"detector option {name}"),
     "size": _size,
@@ -309,11 +324,16 @@ _READERS: dict[str, Callable] = {
     "nms": _share,
     "device": lambda name, value: str(value),
     "engine": lambda name, value: str(value),
+    "seconds": _limit,
+    "memory": _limit,
 }
 
 
 def _read_options(family: str, options: dict) -> dict:
-    values: dict = dict.fromkeys(_READERS) | {"device": "cpu", "engine": "onnxruntime"}
+    values: dict = dict.fromkeys(_READERS) | {
+        **{"device": "cpu", "engine": "onnxruntime"},
+        **{"seconds": trial.SECONDS, "memory": trial.MEMORY},
+    }
     for name, value in options.items():
         if name not in _READERS:
             known = ", ".join(_READERS)

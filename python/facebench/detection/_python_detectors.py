@@ -10,7 +10,7 @@ from facebench._library import full
 from facebench.core import _entry_points
 from facebench.core._arguments import brief, did_you_mean, tensor_array, type_text, unmasked
 from facebench.core._named_code import import_function, is_named_function
-from facebench.detection._onnx_detectors import FAMILIES, family_of, make, open_session
+from facebench.detection._onnx_detectors import FAMILIES, family_of, limits_of, make, open_session
 
 _LANDMARKS = ("eyes_and_mouth", "none", "any")
 _GIVEN: dict[str, Callable] = {}  # callables that were given as objects, by their names
@@ -153,7 +153,7 @@ def find(name: str):
 def _of_file(path: str, options: dict):
     if "model" in options:
         raise ValueError(f"model: '{brief(path)}' is the model already")
-    family = family_of(open_session(path))
+    family = family_of(open_session(path, **limits_of(options)))
     if not family:
         raise ValueError(
             f"{path}: its outputs are not those of {', '.join(FAMILIES)}. Give a function around "

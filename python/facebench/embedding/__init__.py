@@ -8,15 +8,16 @@
 (5, 128)
 """
 
+import contextlib
 import json
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
 
 from facebench._library import full
-from facebench.core import Error
+from facebench._onnx import file as onnx_file
+from facebench.core import Error, _log
 from facebench.core._arguments import (
     brief,
     did_you_mean,
@@ -29,13 +30,13 @@ from facebench.core._arguments import (
 )
 from facebench.core._options import takes
 from facebench.core._other_files import refuse_other
+from facebench.datasets._remote import on_this_machine, one_by_one, written_to
 from facebench.detection import list_detectors
 from facebench.embedding import (
     _checkpoints,
     _foreign,
     _graph_pixels,
     _onnx_comparison,
-    _onnx_file,
     _onnx_import,
     _public_models,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "load_embedder",
     "load_model",
     "make_model",
+    "merge_shard_files",
     "merge_shards",
     "quantize",
 ]
@@ -153,7 +155,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
         if imported.unit:
             model_options.normalization = "unit"
     sha256 = sha256_file(path)
-    hashes = {path.name: sha256} | _onnx_file.hashes_beside(path)
+    hashes = {path.name: sha256} | onnx_file.hashes_beside(path)
     model_options.origin = ", ".join(f"{name} sha256:{h}" for name, h in hashes.items())
     _set_model_options(model_options, options)
     if exported is None and inside:
@@ -162,7 +164,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
             for n, options_of in (("mean", model_options.mean), ("std", model_options.std))
         }
         for text in inside.warnings(stated, ()):
-            warnings.warn(text, stacklevel=4)
+            _log.warn(text, stacklevel=4)
     from facebench._torch import torch
 
     tensors = {name: torch.from_numpy(numbers) for name, numbers in imported.tensors.items()}
@@ -173,7 +175,7 @@ def _import_onnx(path: Path, options: dict, prepared: bool = True) -> tuple[Mode
 def _tell_of_comparison(said: str) -> None:
     """A UserWarning where an ONNX file was not compared with ONNX Runtime."""
     if said.startswith("not compared"):
-        warnings.warn(f"The converted network was {said}.", stacklevel=3)
+        _log.warn(f"The converted network was {said}.", stacklevel=3)
 
 
 def convert(
@@ -228,7 +230,7 @@ def _convert(weights, network, out, drop, key, options) -> tuple[Model, str]:
             raise Error(f"{brief(path)}: there is no such file")
         path, _, other = row.find()
         if other:
-            warnings.warn(other, stacklevel=3)
+            _log.warn(other, stacklevel=3)
         options = _public_models.preparation(row) | options
     if path.suffix == ".onnx":
         if network is not None or drop:
@@ -403,13 +405,13 @@ def _tell_of_batch(embeddings, options):
     one at a time, since rows depend on their batch, and where memory was short for it."""
     used = embeddings.manifest["extract"]
     if odd := embeddings.manifest.get("odd_rows"):
-        warnings.warn(odd, stacklevel=3)
+        _log.warn(odd, stacklevel=3)
     if dependence := embeddings.manifest.get("batch_dependence"):
-        warnings.warn(dependence, stacklevel=3)
+        _log.warn(dependence, stacklevel=3)
         return embeddings
     asked = full.micro_batch_of(options, used["device"])
     if used["micro_batch"] < asked:
-        warnings.warn(
+        _log.warn(
             f"{used['device']} has no memory left for {asked} images at once: "
             f"they were embedded {used['micro_batch']} at once",
             stacklevel=3,
@@ -431,11 +433,45 @@ def merge_shards(shards, out=None) -> EmbeddingSet:
     >>> embedding.merge_shards([part(3), part(1), part(2)]).names
     ['image 1', 'image 2', 'image 3']
     """
-    sets = [
-        s if isinstance(s, EmbeddingSet) else read_embeddings(path_text(s, "shards"))
-        for s in listed(shards, "shards")
-    ]
-    whole = full.merge_shards(sets)
+    given = one_by_one(listed(shards, "shards"))
+    if out is not None and not any(isinstance(s, EmbeddingSet) for s in given):
+        merge_shard_files(given, out)
+        with on_this_machine(path_text(out, "out")) as file:
+            return read_embeddings(file)
+
+    def opened(shard):
+        if isinstance(shard, EmbeddingSet):
+            return shard
+        with on_this_machine(path_text(shard, "shards")) as file:
+            return read_embeddings(file)
+
+    whole = full.merge_shards([opened(shard) for shard in given])
     if out is not None:
-        write_embeddings(out, whole)
+        with written_to(out) as file:
+            write_embeddings(file, whole)
     return whole
+
+
+def merge_shard_files(shards, out, *, progress=None) -> tuple[int, int]:
+    """`merge_shards` of files to a file, in memory for the names of one shard, not for the numbers.
+
+    Returns how many rows and how many numbers in a row ``out`` has. Errors as `merge_shards`.
+
+    >>> import tempfile, numpy as np
+    >>> from facebench import embedding, io
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for k in (1, 2):
+    ...         place = {"number": k, "count": 2, "first": k - 1, "rows": 1, "of": 2}
+    ...         part = io.EmbeddingSet(np.ones((1, 4)), [f"image {k}"], manifest={"shard": place})
+    ...         io.write_embeddings(f"{folder}/{k}.h5", part)
+    ...     files = [f"{folder}/2.h5", f"{folder}/1.h5"]
+    ...     embedding.merge_shard_files(files, f"{folder}/whole.h5")
+    (2, 4)
+    """
+    with contextlib.ExitStack() as copies:
+        files = [
+            copies.enter_context(on_this_machine(path_text(s, "shards")))
+            for s in one_by_one(listed(shards, "shards"))
+        ]
+        with written_to(path_text(out, "out")) as file:
+            return full.merge_shard_files(files, file, progress)

@@ -6,14 +6,14 @@ Part of `facebench.embedding`, which shows these names.
 
 import os
 import sys
-import warnings
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from facebench._library import full
-from facebench.core import _entry_points
+from facebench._onnx.sessions import card_of
+from facebench.core import _entry_points, _log
 from facebench.core._arguments import brief, did_you_mean, type_text
 from facebench.core._named_code import (
     check_named_function,
@@ -29,7 +29,7 @@ from facebench.embedding._network_embedder import (
     _NetworkEmbedder,
     batch_model,
 )
-from facebench.embedding._onnx_embedder import OnnxEmbedder, _card, _onnxruntime_has
+from facebench.embedding._onnx_embedder import OnnxEmbedder, _onnxruntime_has
 from facebench.embedding._torch_embedder import TorchEmbedder
 
 
@@ -157,7 +157,7 @@ def _named_model(name, extract, pixels):
         )
     path, sha256, other = row.find()
     if other:
-        warnings.warn(other, stacklevel=3)
+        _log.warn(other, stacklevel=3)
     said = _public_models.preparation(row) | pixels
     if not _runs_here(extract, pixels):
         return _onnx_model(path, extract, said)
@@ -171,7 +171,7 @@ def _runs_here(extract, pixels) -> bool:
     on the device and in the precision that is asked."""
     if "providers" in pixels:
         return True
-    has = _onnxruntime_has(_card(extract.device), extract.precision)
+    has = _onnxruntime_has(card_of(extract.device), extract.precision)
     return extract.executor is None and has
 
 
@@ -209,7 +209,7 @@ def warn_of_assumptions(embedder, flip=None) -> None:
         )
     embedder._told_assumptions = True
     for text in said:
-        warnings.warn(text, stacklevel=3)
+        _log.warn(text, stacklevel=3)
 
 
 LIMITS = ("seconds", "memory")

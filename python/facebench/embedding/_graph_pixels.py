@@ -3,9 +3,9 @@ on images of one colour, and told by its numbers."""
 
 import numpy as np
 
-from facebench import _onnxruntime
+from facebench._onnx import file as onnx_file
+from facebench._onnx import sessions
 from facebench.core import Error
-from facebench.embedding import _onnx_file
 from facebench.embedding._onnx_beginning import FLOATS, cut
 from facebench.embedding._pixel_probes import GraphPixels, normalisation, probes
 
@@ -17,8 +17,8 @@ def graph_pixels(path, output=None) -> GraphPixels | None:
     with whatever operations or a batch norm whose statistics are those of pixels, before its first
     layer. None: it does not, or it is not known: onnxruntime is absent, or does not run it."""
     try:
-        graph, tensors = _onnx_file.outline(path)
-        nodes = _onnx_file.needed(graph.nodes, [output or next(iter(graph.outputs), "")])
+        graph, tensors = onnx_file.outline(path)
+        nodes = onnx_file.needed(graph.nodes, [output or next(iter(graph.outputs), "")])
         return _asked(cut(path, graph, nodes, tensors))
     except Error:
         return None
@@ -34,15 +34,12 @@ def _asked(beginning) -> GraphPixels | None:
     if beginning is None:
         return None
     try:
-        import onnxruntime
+        import onnxruntime  # noqa: F401
     except ImportError:
         return None
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
     values = []
     try:
-        session = _onnxruntime.session(beginning.file, options)
+        session = sessions.session(beginning.file, sessions.quiet_options())
         name, images = session.get_inputs()[0].name, beginning.shape[0]
         for image in probes(*beginning.shape[1:]):
             batch = np.repeat(image, images, 0).astype(FLOATS[beginning.kind])

@@ -2,9 +2,9 @@
 taken."""
 
 import contextlib
-import warnings
 from collections.abc import Iterator, Mapping
 
+from facebench.core import _log
 from facebench.core._arguments import brief, cut, did_you_mean, type_text
 
 
@@ -69,7 +69,7 @@ def taken(out, images: int, title: str, name: str | None, told: bool):
             )
         chosen = parts[many[0]]
         if len(parts) > 1 and not told:
-            warnings.warn(
+            _log.warn(
                 f"{title}: of its outputs {_shown(parts)} {many[0]} is taken. Another: output=",
                 stacklevel=2,
             )

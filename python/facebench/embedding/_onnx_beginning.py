@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from facebench.embedding import _onnx_file, _onnx_writing
+from facebench._onnx import file as onnx_file
+from facebench.embedding import _onnx_writing
 from facebench.embedding._pixel_probes import SIDE
 
 # What has weights, or nodes of its own: with it a network begins.
@@ -104,7 +105,7 @@ class _Cut:
         found.read += [n for n in found.passed if n not in consumed]
         found.read = [n for n in dict.fromkeys(found.read) if n != self._image]
         wanted = [*found.passed, *found.norms]
-        nodes = _onnx_file.needed([*self._taken, *ends], wanted)
+        nodes = onnx_file.needed([*self._taken, *ends], wanted)
         constants = self._constants(nodes)
         if constants is None or len(nodes) > MOST_NODES:
             return None
@@ -123,7 +124,7 @@ class _Cut:
         tensor = self._tensors.get(name)
         if isinstance(tensor, memoryview) and len(tensor) > 1 << 16:
             return None
-        return None if tensor is None else _onnx_file.tensor_of(self._path, tensor)
+        return None if tensor is None else onnx_file.tensor_of(self._path, tensor)
 
     def _is_layer(self, node) -> bool:
         if node.domain not in ("", "ai.onnx"):
@@ -151,7 +152,7 @@ class _Cut:
         inputs = [node.inputs[0], *learned, *node.inputs[3:]]
         write = _onnx_writing.field
         message = b"".join([*(write(1, n) for n in inputs), write(2, name), write(4, node.op)])
-        return [_onnx_file.OnnxNode(node.op, name, "", inputs, [name], {}, memoryview(message))]
+        return [onnx_file.OnnxNode(node.op, name, "", inputs, [name], {}, memoryview(message))]
 
     def _constants(self, nodes) -> list[bytes] | None:
         """Messages of the tensors that nodes read; None where they are too large or not read."""
@@ -163,9 +164,9 @@ class _Cut:
             size += len(tensor) if isinstance(tensor, memoryview) else tensor.nbytes
             if size > MOST_BYTES:
                 return None
-            if (numbers := _onnx_file.tensor_of(self._path, tensor)) is not None:
+            if (numbers := onnx_file.tensor_of(self._path, tensor)) is not None:
                 messages.append(_onnx_writing.tensor(name, numbers))
-            elif _onnx_file.lies_elsewhere(tensor):
+            elif onnx_file.lies_elsewhere(tensor):
                 return None
             else:
                 messages.append(bytes(tensor))

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from facebench import _onnxruntime
+from facebench._onnx import sessions
 from facebench.core import Error
 from facebench.core._arguments import cut
 from facebench.embedding import _onnx_writing
@@ -27,7 +27,7 @@ def compare(path, imported, model) -> str:
     """What was found, as a sentence; facebench.Error where the model gives other numbers than
     ONNX Runtime. Where it is not installed, or cannot run the graph, that is the sentence."""
     try:
-        import onnxruntime
+        import onnxruntime  # noqa: F401
     except ImportError:
         return (
             "not compared with onnxruntime, which is not installed: pip install onnxruntime. "
@@ -40,11 +40,8 @@ def compare(path, imported, model) -> str:
     if imported.work > MOST_WORK or imported.values > MOST_VALUES or size > MOST_BYTES:
         return "not compared with onnxruntime: the network is too large to be run for that"
     images = _images(model, imported.shape)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
     try:
-        session = _onnxruntime.session(_written(imported, kind), options)
+        session = sessions.session(_written(imported, kind), sessions.quiet_options())
         rows = _run(session, images.astype(kind), imported.batch)
     except Exception as e:  # onnxruntime has no class that all of its errors share
         return f"not compared with onnxruntime, which cannot run it: {cut(e).splitlines()[0]}"

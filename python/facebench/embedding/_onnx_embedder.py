@@ -7,18 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from facebench import _onnxruntime
 from facebench._library import full
-from facebench.core import Error, cuda_devices, parse_device
+from facebench._onnx import sessions, trial
+from facebench.core import Error, cuda_devices
 from facebench.core._arguments import brief, cut, of_kind
-from facebench.core._files import MOST, open_file
-from facebench.core._other_files import refuse_other
 from facebench.core._out_of_memory import is_out_of_memory
-from facebench.embedding import _onnx_file, _onnx_import, _onnx_trial
+from facebench.embedding import _onnx_import
 from facebench.embedding._graph_pixels import graph_pixels
 from facebench.embedding._network_embedder import _NetworkEmbedder, _rows
 from facebench.embedding._onnx_beginning import channels_last
-from facebench.embedding._onnx_bounds import check_bounds
 from facebench.embedding._outputs import one_number
 from facebench.io import sha256_file
 
@@ -29,13 +26,6 @@ _TYPES = {
     "tensor(double)": np.float64,
     "tensor(uint8)": np.uint8,
 }
-
-
-def _card(device: str) -> int | None:
-    """The number of the card that a device means; None: the processor."""
-    if device == "auto":
-        return 0 if cuda_devices()["devices"] else None
-    return parse_device(device)
 
 
 class OnnxEmbedder(_NetworkEmbedder):
@@ -74,28 +64,19 @@ class OnnxEmbedder(_NetworkEmbedder):
         output=None,
         device="cpu",
         precision="float32",
-        seconds=_onnx_trial.SECONDS,
-        memory=_onnx_trial.MEMORY,
+        seconds=trial.SECONDS,
+        memory=trial.MEMORY,
         providers=None,
     ):
         try:
             import onnxruntime
         except ImportError:
             raise ImportError("ONNX models need onnxruntime: pip install onnxruntime") from None
-        open_file(path, MOST).close()
-        refuse_other(path, "an ONNX file")
-        outside = _onnx_file.hashes_beside(path)  # refuses weights that lie elsewhere
-        check_bounds(path)
-        if not 1 <= seconds <= 86_400 or not 1 << 20 <= memory <= 1 << 50:
-            raise ValueError("seconds: 1 to 86400; memory: bytes, a MiB or more")
-        _onnx_trial.try_file(path, outside, seconds, memory)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # None: it prints names of the file as they are. What failed stands in its exception.
-        options.log_severity_level = 4
-        card = _card(device)
+        outside = trial.check_file(path, seconds, memory)
+        options = sessions.quiet_options()
+        card = sessions.card_of(device)
         if providers is not None:
-            providers = _onnxruntime.named_providers(providers)
+            providers = sessions.named_providers(providers)
             if card is not None or precision != "float32":
                 raise ValueError(
                     "providers and a device or precision are both given: the providers say where "
@@ -109,16 +90,12 @@ class OnnxEmbedder(_NetworkEmbedder):
         if card is not None:
             options.use_deterministic_compute = True
             name = cuda_devices()["devices"][card]["model"]
-            facts = {"name": name, "provider": _onnxruntime.CUDA}
+            facts = {"name": name, "provider": sessions.CUDA}
             where = {"device": f"cuda:{card}", "precision": precision}
             self._where = where | {"device_facts": facts}
         self._is_tf32, self._by_providers = precision == "tf32", providers is not None
         try:
-            self._session = (
-                _onnxruntime.session(path, options, card, self._is_tf32)
-                if providers is None
-                else _onnxruntime.session_by(path, options, providers)
-            )
+            self._session = sessions.session(path, options, card, self._is_tf32, providers)
         except Exception as e:
             raise Error(f"{path}: onnxruntime refuses it: {cut(e)}{_way_out(path)}") from None
         self._title = self._file = str(path)
@@ -253,7 +230,7 @@ def _onnxruntime_has(card: int | None, precision: str) -> bool:
     """Whether the onnxruntime at hand computes in a precision on a card; None: the processor."""
     if card is None:
         return precision == "float32"
-    return precision in ("float32", "tf32") and _onnxruntime.has_cuda()
+    return precision in ("float32", "tf32") and sessions.has_cuda()
 
 
 def _torch_out_of_memory(message: str) -> Exception:

@@ -6,8 +6,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from facebench._onnx.file import OnnxNode
 from facebench.core import Error
-from facebench.embedding._onnx_file import OnnxNode
 
 # Numbers of a layer's result, and of all constants that nodes compute: a small file can join a
 # value with itself until no memory holds it. Of all tensors: those made of one number count, too.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from facebench._onnx import file as onnx_file
 from facebench.core import Error
 from facebench.core._arguments import brief, cut, of_kind
-from facebench.embedding import _onnx_file
 from facebench.embedding._onnx_beginning import channels_last
 from facebench.embedding._onnx_graph import MOST_NUMBERS, Layer, Length, Unit, short
 from facebench.embedding._onnx_operations import Operations
@@ -24,8 +24,8 @@ class Imported:
     graph: str
     tensors: dict[str, np.ndarray]
     unit: bool
-    file: _onnx_file.OnnxFile
-    nodes: list[_onnx_file.OnnxNode]
+    file: onnx_file.OnnxFile
+    nodes: list[onnx_file.OnnxNode]
     input: str
     output: str
     shape: tuple[int, int, int]
@@ -49,7 +49,7 @@ class Imported:
 def read(path, height: int | None = None, width: int | None = None, output: str | None = None):
     """The network of an ONNX file up to ``output`` (default: the first). facebench.Error names the
     node that cannot be computed."""
-    file = _onnx_file.read(path)
+    file = onnx_file.read(path)
     inputs = [name for name in file.inputs if name not in file.tensors]
     if len(inputs) != 1 or not file.outputs:
         raise Error(f"{path}: has {len(inputs)} inputs and {len(file.outputs)} outputs, not one")
@@ -62,7 +62,7 @@ def read(path, height: int | None = None, width: int | None = None, output: str 
     values = {**file.tensors, inputs[0]: Layer(0, shape)}
     named = output is not None
     output = output or file.outputs[0]
-    nodes = _onnx_file.needed(file.nodes, [output])
+    nodes = onnx_file.needed(file.nodes, [output])
     try:
         for node in nodes:
             values.update(zip(node.outputs, operations.run(node, values), strict=False))

@@ -2,13 +2,12 @@
 
 import json
 import os
-import warnings
 
 import numpy as np
 
 from facebench import crops, detection, images
 from facebench._library import full
-from facebench.core import Error
+from facebench.core import Error, _log
 from facebench.core._arguments import number_and_first, of_kind
 from facebench.core._progress import stage
 from facebench.detection._python_detectors import name_of as detector_name
@@ -77,7 +76,7 @@ def embed_folder(
         raise Error(f"{folder}: holds no photograph ({images.known_formats()})")
     if others:
         passed_over = number_and_first([path.name for path in others])
-        warnings.warn(
+        _log.warn(
             f"{folder}: passed over, no {images.known_formats()}: {passed_over}; "
             f"{len(files)} photographs are embedded",
             stacklevel=3,
@@ -100,7 +99,7 @@ def embed_folder(
                 manifest = embeddings.manifest
     text = images._tagged_text(asked)
     if text and not exif_orientation:
-        warnings.warn(text, stacklevel=3)
+        _log.warn(text, stacklevel=3)
     values = np.zeros((len(names), len(rows[0]) if rows else 1), np.float32)
     values[[state == SampleStatus.ok for state in status]] = rows if rows else 0
     manifest["preparation"] = steps.manifest()

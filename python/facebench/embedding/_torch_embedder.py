@@ -1,13 +1,12 @@
 """PyTorch modules as embedders."""
 
 import json
-import warnings
 from pathlib import Path
 
 import numpy as np
 
 from facebench._library import full
-from facebench.core import Error
+from facebench.core import Error, _log
 from facebench.core._arguments import brief, of_kind
 from facebench.core._files import open_file
 from facebench.embedding import _timm
@@ -187,7 +186,7 @@ class TorchEmbedder(_NetworkEmbedder):
         """A UserWarning, once, where the module says that its images are of another size."""
         said = self._said
         if said is not None and said.size not in ((0, 0), (height, width)):
-            warnings.warn(
+            _log.warn(
                 f"{self._title}: its {said.where} says {said.size[0]} x {said.size[1]} pixels, the "
                 f"crops are {height} x {width} (height x width). Crop to its size (--crop-size)",
                 stacklevel=2,

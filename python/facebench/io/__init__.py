@@ -27,6 +27,7 @@ from facebench._eval import (
     sha256_hex,
     write_embeddings,
 )
+from facebench.core._shards import missing_shards
 from facebench.io import _embedding_files
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "SampleStatus",
     "canonical_json",
     "confine_readers",
+    "missing_shards",
     "read_embeddings",
     "read_h5_manifest",
     "read_manifest",

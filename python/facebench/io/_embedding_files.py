@@ -2,12 +2,12 @@
 
 import math
 import os
-import warnings
 import zipfile
 import zlib
 from pathlib import Path
 
 from facebench import _eval
+from facebench.core import _log
 from facebench.core._arguments import brief
 from facebench.core._files import open_file, read_text
 from facebench.io import _embedding_tables as tables
@@ -128,7 +128,7 @@ def make(values, names, status=None, where="embeddings", manifest=None):
     if manifest is None and (said := apart_sentence(where, values)):
         manifest = {"apart": said}
     if said := (manifest or {}).get("apart"):
-        warnings.warn(said, stacklevel=3)
+        _log.warn(said, stacklevel=3)
     return EmbeddingSet(kept, [_text(n) for n in names], status, manifest)
 
 

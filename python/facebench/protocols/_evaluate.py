@@ -1,13 +1,14 @@
 """Embeddings or scores from anywhere to a result."""
 
 import os
-import warnings
 from typing import Unpack
 
 from facebench import _eval
 from facebench._eval import EmbeddingSet, EvaluationOptions
+from facebench.core import _log
 from facebench.core._arguments import brief, of_kind, path_text, tensor_array
 from facebench.core._options import options_of, takes
+from facebench.core._shards import executor_of
 from facebench.io import _embedding_files
 from facebench.io._embedding_columns import sentence
 from facebench.io._embedding_tables import is_frame
@@ -121,7 +122,7 @@ def evaluate(
     allow_missing=False,
     shard_files=None,
     workers=None,
-    shards=16,
+    shards=None,
     out=None,
     overwrite=False,
     command="",
@@ -163,9 +164,9 @@ def evaluate(
     protocol without lists; the result and its report say so.
 
     All images with all can be shared out, with a file of embeddings that all machines see. Either
-    ``workers``, any `concurrent.futures.Executor`, makes ``shards`` of them, which lie beside
-    ``out`` until they are joined; or ``shard_files`` are those that `evaluate_shard` wrote, all of
-    them. The run has the bytes that one process writes.
+    ``workers``, any `concurrent.futures.Executor`, makes ``shards`` of them (None: four for each of
+    its threads), which lie beside ``out`` until they are joined; or ``shard_files`` are those that
+    `evaluate_shard` wrote, all of them. The run has the bytes that one process writes.
 
     Further keywords are those of :class:`EvaluationOptions`: convention, seed, replicates, ... (or
     ``options`` is one). ``command``: what was typed, for the run's manifest.
@@ -207,6 +208,7 @@ def evaluate(
     if people is not None and (scores is None or labels is None):
         raise ValueError("people: go with scores= and labels=")
     if workers is not None:
+        executor_of(workers)
         saved = {"out": out, "overwrite": overwrite, "command": command, "progress": progress}
         with _shards.files_of(workers, out, shards, **asked) as shard_files:
             return evaluate(**asked, **saved, shard_files=shard_files)
@@ -264,7 +266,7 @@ def evaluate(
         else:
             raw = _eval.evaluate_embeddings(spec, trials, data, *how)
             if said := same_rows(data, trials):
-                warnings.warn(said, stacklevel=2)
+                _log.warn(said, stacklevel=2)
                 raw.add_note(said)
             if said := sentence(data.manifest):
                 raw.add_note(said)

@@ -1,6 +1,7 @@
 """What an evaluation gives: numbers of tracks, as attributes, tables, frames and plots."""
 
 import html
+import json
 import textwrap
 from typing import Any
 
@@ -85,12 +86,13 @@ class MetricResult(_eval.Number, NamedValues):
     def _line(self, notes):
         """The number on one line. What is to be known of it is a footnote in ``notes`` (by its
         text its mark), which several lines share; None: it stands on the line itself."""
-        unit = " %" if self.is_rate else ""
+        written = self.written
+        unit = " %" if written["is_rate"] else ""
         interval, said = self._interval(), [self.rests_on]
-        text = f"{self.name} = {self._text(self.value)}{unit}"
+        text = f"{self.name} = {written['value']}{unit}"
         text += f" {interval.rstrip('+')}" if interval.startswith("[") else ""
         if "bounds" in self.details:
-            said.append("between {} and {}".format(*map(self._text, self.details["bounds"])))
+            said.append("between {} and {}".format(*written["bounds"]))
         few = "fewer than ten errors were expected" if self.details.get("reliable") is False else ""
         missing = interval if interval.startswith("no") else ""
         if notes is None:
@@ -107,15 +109,12 @@ class MetricResult(_eval.Number, NamedValues):
         if self.low != self.low and self.no_interval:
             return f"no interval: {self.no_interval}"
         mark = "+" if self.interval_note else ""
-        return f"[{self._text(self.low)}, {self._text(self.high)}]{mark}"
+        return "[{}, {}]".format(*self.written["interval"]) + mark
 
     @property
     def is_rate(self):
         """Whether it is printed in percent; a threshold or a similarity is not."""
-        return _eval.metric_is_rate(self.name)
-
-    def _text(self, value):
-        return _eval.metric_text(self.name, value)
+        return self.written["is_rate"]
 
     @property
     def rests_on(self):
@@ -130,11 +129,11 @@ class MetricResult(_eval.Number, NamedValues):
                     interval = (
                         "" if self.low is None else f"[{self.low[i, j]:.3f}, {self.high[i, j]:.3f}]"
                     )
-                    title = f"{_eval.metric_title(self.name)}: {row} / {column}"
+                    title = f"{self.written['title']}: {row} / {column}"
                     yield title, f"{self.value[i, j]:.3f}", interval
             return
         mark = "*" if self.details.get("reliable") is False else ""
-        yield _eval.metric_title(self.name), f"{self._text(self.value)}{mark}", self._interval()
+        yield self.written["title"], f"{self.written['value']}{mark}", self._interval()
 
 
 class TrackResult(_eval.TrackResult, NamedValues):
@@ -306,6 +305,10 @@ class Result(NamedValues):
     def to_dict(self):
         """The content of ``metrics.json``."""
         return self._raw.metrics()
+
+    def to_json(self):
+        """`to_dict` as a text of JSON: what ``metrics.json`` holds."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def save(self, path, overwrite=False, command=""):
         """Write a run folder: run.json, scores.h5, metrics.json, curves.json, report.md and

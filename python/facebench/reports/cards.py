@@ -3,8 +3,8 @@ JSON is a part)."""
 
 import json
 
-from facebench import _eval
 from facebench.analysis.headlines import cells_of
+from facebench.core._rows import cell_name
 from facebench.reports.escape import escape_markdown
 from facebench.reports.markdown import markdown_table
 
@@ -44,9 +44,11 @@ def card(name, results, columns, rows, note, limits, cost=()) -> str:
     ])  # fmt: skip
 
 
-def run_card(content, metrics, own_protocol="") -> str:
-    """The card of a run's model. ``own_protocol``: what is said of a protocol that is not
-    facebench's."""
+def run_card(content, metrics, table) -> str:
+    """The card of a run's model. ``table``: the numbers of the run as texts, and what is said of a
+    protocol that is not facebench's."""
+    own_protocol = "".join(table.get("own_protocols", []))
+    shown_as = {(row["track"], cell_name(row)): row for row in table["rows"]}
     protocol = content["protocol"]
     dataset = {"name": protocol["title"], "type": protocol["id"]}
     if own_protocol:
@@ -55,15 +57,16 @@ def run_card(content, metrics, own_protocol="") -> str:
     for track, name, cell in cells_of(metrics):
         if cell["value"] is None:
             continue
-        base, _, entry = name.partition("[")
-        title = _eval.metric_title(base) + (f", {entry[:-1]}" if entry else "")
+        entry = name.partition("[")[2]
+        shown = shown_as[track, name]
+        title = shown["quantity"] + (f", {entry[:-1]}" if entry else "")
         arguments = {"track": track, "protocol_version": protocol["version"]}
         results.append(
             index_result(dataset, {"type": name, "name": title, "args": arguments}, cell)
         )
-        unit = " %" if _eval.metric_is_rate(base) else ""
-        ends = cell["interval"] and " – ".join(_eval.metric_text(base, e) for e in cell["interval"])
-        value = _eval.metric_text(base, cell["value"]) + unit
+        unit, written = " %" if shown["is_rate"] else "", shown["cells"][0]["written"]
+        ends = written["interval"] and " – ".join(written["interval"])
+        value = written["value"] + unit
         rows.append([f"{track}: {title}", value, ends + unit if ends else "none"])
     remarks = [*content.get("warnings", []), *content.get("notes", [])]
     if own_protocol:

@@ -63,8 +63,8 @@ def _pairs(runs, titles, baseline):
 
 def _blocks(title, baseline, found, rows):
     if not rows:
-        same = all(n["cause"] == "same" for n in found.numbers)
-        why = "all numbers are the same" if same else "the runs do not hold the same comparisons"
+        reasons = dict.fromkeys(n["not_paired"] for n in found.numbers if n.get("not_paired"))
+        why = "; ".join(reasons).rstrip(".") or "all numbers are the same"
         return [text(f"{title} and {baseline}: {why}, so no difference is shown.")]
     lines = []
     for n, p in rows:
@@ -82,7 +82,20 @@ def _blocks(title, baseline, found, rows):
         p_texts = p_text(paired["p_value"]), p_text(p)
         lines.append([name, *values, difference, ends or why, *p_texts, better])
     columns = ["rates in %", baseline, title, "difference", "interval", "p", "p (Holm)", "better"]
-    return [table_block(columns, lines), *_forests(title, baseline, rows)]
+    return [table_block(columns, lines), *_without(found), *_forests(title, baseline, rows)]
+
+
+def _without(found):
+    """The numbers that have no difference, by the reason."""
+    titles: dict[str, list[str]] = {}
+    for n in found.numbers:
+        if why := n.get("not_paired", "").rstrip("."):
+            name = f"{n['track']}: {_eval.metric_title(n['metric'])}"
+            titles.setdefault(why, []).append(name)
+    return [
+        text(f"Without a difference, {why}: {', '.join(dict.fromkeys(of))}.")
+        for why, of in titles.items()
+    ]
 
 
 def _forests(title, baseline, rows):

@@ -1,14 +1,14 @@
 """Text that comes from files (names of people, samples, tracks, runs, notes) as part of a report.
 
 HTML is escaped by its template. In all other formats control characters are shown as
-``_eval.printable`` does, and line ends become blanks.
+``printable`` does, and line ends become blanks.
 """
 
 import csv
 import io
 import re
 
-from facebench import _eval
+from facebench.core._arguments import printable
 
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _LATEX |= {c: "\\" + c for c in "&%$#_{}"}
@@ -20,8 +20,7 @@ def on_one_line(text) -> str:
     >>> on_one_line("a\\nb")
     'a b'
     """
-    line = re.sub(r"[\n\r\t]", " ", str(text))
-    return _eval.printable(line.encode("utf-8", "surrogateescape"))
+    return printable(re.sub(r"[\n\r\t]", " ", str(text)))
 
 
 def escape_markdown(text) -> str:

@@ -66,6 +66,8 @@ def _numbers(found):
         paired = [n["paired"] for n in found.numbers if n["paired"]]
         notes = {p["note"] or p["no_interval"] for p in paired} - {None}
         blocks += [text(f"Of some differences: {note}.") for note in sorted(notes)]
+    for why in dict.fromkeys(n["not_paired"] for n in found.numbers if n.get("not_paired")):
+        blocks.append(text(f"No interval of a difference: {why.rstrip('.')}."))
     return blocks
 
 
@@ -143,7 +145,7 @@ def _number_row(n, two_rules):
         row += [points(n["by_scores"]), points(n["by_convention"])]
     paired = n["paired"]
     if paired is None:
-        row += ["", "", ""]
+        row += ["none" if n.get("not_paired") else "", "", ""]
     elif paired["interval"] is None:
         row += ["undefined", "", ""]
     else:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from facebench import _eval
-from facebench.core._arguments import brief, listed, of_kind
+from facebench.core._arguments import brief, listed, of_kind, printable
 from facebench.core._files import read_bytes, write_text
 from facebench.reports.escape import escape_latex, escape_markdown, on_one_line
 
@@ -76,14 +76,15 @@ def table_section(title, columns, rows, note=""):
     return Section(title, [table_block(columns, rows), *([text(note)] if note else [])])
 
 
-def image_section(title, path, caption=""):
-    """A picture, embedded in the page."""
+def image_section(title, path, caption="", place=""):
+    """A picture, embedded in the page; ``place``: where Markdown finds it."""
     path = Path(path)
     kind = mimetypes.guess_type(path.name)[0]
     if kind not in ("image/png", "image/jpeg", "image/svg+xml"):
         raise ValueError(f"{brief(path.name)}: only PNG, JPEG and SVG pictures can be embedded")
     source = data_url(kind, read_bytes(path))
-    return Section(title, [{"kind": "image", "source": source, "caption": caption}])
+    block = {"kind": "image", "source": source, "caption": caption, "place": place}
+    return Section(title, [block])
 
 
 def data_url(kind, data) -> str:
@@ -136,6 +137,16 @@ def table_block(columns, rows, summary="", sortable=False):
     ]
     block = {"kind": "table", "columns": heads, "rows": cells, "summary": summary}
     return block | {"sortable": sortable}
+
+
+def matrices_block(titles, bands, columns, rows):
+    """Blocks side by side, a band a row; in Markdown ``columns`` and ``rows`` of a table.
+
+    ``titles``: of the blocks; a band is a dict of ``name``, ``blocks`` (``title``, ``columns``:
+    texts, ``lines``: a label and its cells each) and ``differs``, texts that are folded below it.
+    """
+    table = table_block(columns, rows)
+    return table | {"kind": "matrices", "titles": titles, "bands": bands}
 
 
 def _cell(value) -> Cell:
@@ -243,7 +254,7 @@ def _sections(sections) -> list:
 
 
 def report_markdown(sections) -> str:
-    """Sections as Markdown: all but plots and pictures.
+    """Sections as Markdown: all but plots and pictures without a place.
 
     >>> from facebench.reports import report_markdown
     >>> from facebench.reports.page import table_section
@@ -324,7 +335,7 @@ def report_html(title, sections, subtitle=""):
         scripts=_scripts(sections),
     )
     # Markup is escaped by the template; names may hold control characters and marks of direction.
-    return _eval.printable(page.encode("utf-8", "surrogateescape"))
+    return printable(page)
 
 
 def write_html(path, title, sections, subtitle=""):

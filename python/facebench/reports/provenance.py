@@ -1,13 +1,11 @@
 """What a run says of itself that nothing proves: the part of its provenance that is stated."""
 
-import os
-
 from facebench import _eval
 from facebench.analysis.runs import read_run
-from facebench.core._arguments import cut
+from facebench.core._arguments import cut, printable
 
 # Of the circumstance of run.json: what is shown of it, and as what.
-_MACHINE = ("host", "system", "cpu", "processors", "threads", "load", "libraries")
+_MACHINE = ("host", "system", "cpu", "processors", "threads", "load", "libraries", "opencv")
 _PLACES = ("root", "images", "folder", "command")
 
 
@@ -76,4 +74,4 @@ def _listed(values) -> str:
 
 def _text(value) -> str:
     text = value if isinstance(value, str) else _eval.canonical_json(value)
-    return cut(_eval.printable(os.fsencode(text)))
+    return cut(printable(text))

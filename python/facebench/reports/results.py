@@ -10,7 +10,7 @@ from facebench import _eval
 from facebench.analysis._signatures import SIGNATURE
 from facebench.analysis.runs import as_list, curves, read_run
 from facebench.core import Error
-from facebench.core._arguments import brief, listed
+from facebench.core._arguments import brief, listed, printable
 from facebench.core._files import read_bytes
 from facebench.reports.cards import run_card
 from facebench.reports.page import (
@@ -75,11 +75,11 @@ def _pages(folder):
     run.title = (
         model
         or run.circumstance.get("folder")
-        or _eval.printable(os.fsencode(os.path.basename(os.path.abspath(folder))))
+        or printable(os.path.basename(os.path.abspath(os.fsdecode(folder))))
     )
     protocol = run.content["protocol"]["title"]
     page = report_html(protocol, [_section(protocol, [run])], _subtitle(run))
-    card = {"card.md": run_card(run.content, run.metrics, run.own_protocol)} if model else {}
+    card = {"card.md": run_card(run.content, run.metrics, run.table)} if model else {}
     return {"report.md": _run_text(run), "report.html": page, **card}
 
 
@@ -123,7 +123,7 @@ def verify_pages(folder):
             reason = "is not a file of a run; nothing says what it has to hold"
             if name == SIGNATURE:
                 reason = "a signature, which the signer's public key checks (signed_by)"
-            checks.append((_eval.printable(os.fsencode(name)), None, reason))
+            checks.append((printable(name), None, reason))
     return [{"name": n, "same": same, "detail": detail} for n, same, detail in checks]
 
 
@@ -223,10 +223,6 @@ def _table(runs):
     return _eval.report_table(folders, titles, all(r.check for r in runs))
 
 
-def _number_text(metric, value):
-    return "undefined" if value is None else _eval.metric_text(metric, value)
-
-
 def _achieved(support):
     achieved = support["achieved"]
     return "" if achieved is None else f"{support['rate']} {100 * achieved:.4g} %"
@@ -251,7 +247,7 @@ def _run_text(run):
                 "name": name,
                 "counts": _counts_text(run.tracks[name].get("counts", {}), facts),
                 "numbers": [_numbers_line(row, row["cells"][0]) for row in numbers],
-                "matrices": [as_matrix(m, rows, 0) for m, rows in matrices.items()],
+                "matrices": [as_matrix(rows, 0) for rows in matrices.values()],
                 "failed": [(title, samples) for title, samples in failed.items() if samples],
             }
         )
@@ -277,11 +273,11 @@ def _other_notes(table):
 
 
 def _numbers_line(row, cell):
-    metric, support = row["metric"], cell["support"]
+    written, support = cell["written"], cell["support"]
     mark = "*" if support and not support["reliable"] else ""
     interval = behind = ""
     if cell["interval"]:
-        low, high = (_number_text(metric, end) for end in cell["interval"])
+        low, high = written["interval"]
         interval = f"[{low}, {high}]{cell['mark']} at {100 * cell['level']:.4g} %"
     if support:
         achieved = _achieved(support)
@@ -295,8 +291,7 @@ def _numbers_line(row, cell):
         behind = f"sd {100 * cell['sd']:.2f}, standard error {100 * cell['standard_error']:.2f}"
     if cell["rule"]:
         behind += f"{behind and '; '}rule: {cell['rule']}"
-    value = _number_text(metric, cell["value"]) + mark
-    return [row["title"], value, interval, cell["method"], behind]
+    return [row["title"], written["value"] + mark, interval, cell["method"], behind]
 
 
 def _counts_text(counts, facts):
@@ -341,7 +336,7 @@ def _numbers(table, runs, tracks):
         rows = [r for r in of_track(table, track)[0] if r["metric"] != "failure_to_enrol_rate"]
         if rows:
             name = f"{runs[0].content['protocol']['title']}, track {track}"
-            lines = [(r["title"], [c and _shown(r["metric"], c) for c in r["cells"]]) for r in rows]
+            lines = [(r["title"], [c and _shown(c) for c in r["cells"]]) for r in rows]
             groups.append((name, lines))
     shown = [c for _, rows in groups for _, cells in rows for c in cells if c and c["method"]]
     methods = list(dict.fromkeys(c["method"] for c in shown))
@@ -364,12 +359,11 @@ def _numbers(table, runs, tracks):
 _ERRORS = {"FAR": "false accept", "FPIR": "false positive"}
 
 
-def _shown(metric, cell):
+def _shown(cell):
     """A number of the page with its interval, what it rests on, and how the interval was made."""
-    interval, support, behind = cell["interval"], cell["support"], []
+    written, support, behind = cell["written"], cell["support"], []
     if cell["bounds"]:
-        ends = (_number_text(metric, end) for end in cell["bounds"])
-        behind.append("between {} and {}".format(*ends))
+        behind.append("between {} and {}".format(*written["bounds"]))
     if support and support["achieved"] is not None:
         errors = _ERRORS[support["rate"]] + "s" * (support["errors"] != 1)
         behind.append(f"{_achieved(support)}, {support['errors']} {errors}")
@@ -378,11 +372,9 @@ def _shown(metric, cell):
     if cell["standard_error"] is not None:
         errors = cell["sd"], cell["standard_error"]
         behind.append("sd {:.2f}, standard error {:.2f}".format(*(100 * e for e in errors)))
-    if interval:
-        interval = " – ".join(_number_text(metric, end) for end in interval)
-        interval += cell["mark"]
+    interval = written["interval"] and " – ".join(written["interval"]) + cell["mark"]
     return {
-        "value": _number_text(metric, cell["value"]),
+        "value": written["value"],
         "interval": interval,
         "unreliable": bool(support) and not support["reliable"],
         "rests_on": "; ".join(behind),
@@ -411,6 +403,8 @@ def _counts(runs, tracks):
 
 
 def _blemishes(runs):
+    if not any(run.content.get("blemishes") for run in runs):
+        return []
     rules = {r["name"]: r for r in _eval.blemish_rules()}
     rows = [
         [run.title, rules[b["kind"]]["doc"], b["count"], rules[b["kind"]]["rule"], _places(b)]

@@ -1,6 +1,5 @@
 """The pictures of a track on a page of runs: matrices, curves with the table's numbers, scores."""
 
-from facebench import _eval
 from facebench.reports.error_curves import ErrorCurve, Mark
 from facebench.reports.plots import cmc_svg, det_svg, histogram_svg, matrix_svg, roc_svg
 
@@ -19,13 +18,13 @@ def of_track(table, track):
     return numbers, matrices
 
 
-def as_matrix(metric, rows, run):
+def as_matrix(rows, run):
     """The cells of a matrix of a run: labels of columns, and (label, cells) of each row."""
     columns = list(dict.fromkeys(row["column"] for row in rows))
     cells = {(row["row"], row["column"]): row["cells"][run] for row in rows}
     labels = dict.fromkeys(row["row"] for row in rows)
     return {
-        "title": _eval.metric_title(metric),
+        "title": rows[0]["quantity"],
         "columns": columns,
         "rows": [(label, [cells[label, column] for column in columns]) for label in labels],
     }
@@ -34,11 +33,11 @@ def as_matrix(metric, rows, run):
 def track_matrices(matrices, runs, track):
     """The matrices of a track, of each quantity a row of pictures: (SVG, caption) of each run."""
     every = []
-    for metric, rows in matrices.items():
+    for rows in matrices.values():
         drawn: list[tuple[str, str]] = []
         every.append(drawn)
         for k, run in enumerate(runs):
-            matrix = as_matrix(metric, rows, k)
+            matrix = as_matrix(rows, k)
             cells = [cells for _, cells in matrix["rows"]]
             if not any(c for row in cells for c in row):
                 continue

@@ -13,18 +13,19 @@
 """
 
 import os
-import warnings
 from contextlib import contextmanager
 from typing import Unpack
 
 import numpy as np
 
 from facebench._torch import full, torch
+from facebench.core import _log
 from facebench.core._arguments import mapping, type_text, unmasked, whole_numbers
 from facebench.core._options import takes
 from facebench.io._toml import value_text
 from facebench.protocols._load import protocol_place
 from facebench.training import _first_weights
+from facebench.training._mllog import MLLog
 from facebench.training._own_loss import OwnLoss
 from facebench.training._own_network import OwnNetwork
 from facebench.training._timm_network import (
@@ -54,6 +55,7 @@ training_views = full.training_views
 __all__ = [
     "AugmentationOptions",
     "InputOptions",
+    "MLLog",
     "Optimizer",
     "OptimizerOptions",
     "Recipe",
@@ -393,7 +395,7 @@ def train(
     if how.extend:
         said += _first_weights.take_pixels_of_training(recipe, how.extend)
     for note in said:
-        warnings.warn(note, stacklevel=3)
+        _log.warn(note, stacklevel=3)
     own_loss = None if loss is None else OwnLoss(loss)
     pages = TrainingPages(out)
     told = (progress, on_start, on_epoch, on_step, pages.update, _warn)
@@ -448,7 +450,7 @@ def _network_of(recipe, network, init, key):
 
 
 def _warn(note):
-    warnings.warn(note, stacklevel=4)  # of who called train
+    _log.warn(note, stacklevel=4)  # of who called train
 
 
 def _run(recipe, data, chosen, preparation, rest):

@@ -58,9 +58,9 @@ def _of_onnx(path, recipe):
 
 
 def _says_its_pixels(path) -> bool:
-    from facebench.embedding import _onnx_file
+    from facebench._onnx import file as onnx_file
 
-    return "facebench" in _onnx_file.outline(path)[0].metadata
+    return "facebench" in onnx_file.outline(path)[0].metadata
 
 
 def _of_tensors(path, key):

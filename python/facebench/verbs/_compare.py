@@ -1,7 +1,6 @@
 """Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
 
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 
 from facebench import embedding, images
 from facebench._library import full
-from facebench.core import Error
+from facebench.core import Error, _log
 from facebench.core._files import read_json
 from facebench.core._options import takes
 from facebench.embedding import _foreign
@@ -151,6 +150,6 @@ def compare(
     passes = [row | {"passes": score >= row["threshold"]} for row in rows]
     text = images._tagged_text(asked)
     if text and not exif_orientation:
-        warnings.warn(text, stacklevel=2)
+        _log.warn(text, stacklevel=2)
     turned = sum(o != 1 for o in asked) if exif_orientation else 0
     return Comparison(score, passes, _authors_decision(embedder, extract, first, second), turned)

@@ -10,6 +10,8 @@ from facebench import _eval, analysis
 from facebench.core._arguments import listed, mapping
 from facebench.core._options import takes
 from facebench.io import read_embeddings
+from facebench.protocols import load
+from facebench.verbs import _ofiq
 
 NORM = "norm"
 
@@ -38,7 +40,9 @@ def quality(
 
     ``qualities``: {name: (names of samples, values)}, higher = better. ``csv``: a file with a
     header; ``column``: its columns of qualities (default: all), ``key``: the one that names samples
-    (default: the first). Of several rows with one name the first counts. ``measure``: names of
+    (default: the first). Of several rows with one name the first counts. A file of OFIQ is known by
+    its columns: UnifiedQualityScore (0 to 100), or others by ``column``; its paths end with the
+    names of the run. ``measure``: names of
     :func:`facebench.datasets.sample_measures`, taken from ``pack`` (default: the run's own), or
     "norm", the length of the embeddings. ``embedding_column``: a number, the value of each
     embedding that is its quality. ``embeddings``: their file (default: the run's own).
@@ -56,7 +60,10 @@ def quality(
     measured = dict(mapping(qualities, "qualities"))
     columns = listed(column, "column")
     if csv is not None:
-        measured |= _eval.read_qualities(os.fspath(csv), columns, key)
+        if key is None and _ofiq.is_ofiq(csv):
+            measured |= _ofiq.read(os.fspath(csv), columns, load(run)._raw.trials.names)
+        else:
+            measured |= _eval.read_qualities(os.fspath(csv), columns, key)
     elif columns or key is not None:
         raise ValueError("columns are those of a CSV file; give csv")
     measures = listed(measure, "measure")

@@ -74,6 +74,7 @@ def preparation(content) -> dict:
     """What a run says of its preparation, as keywords of `facebench.pack`."""
     recorded = table_at(content, "preparation")
     known = ("detector", "selection", "crop", "decode", "decided_by", "failures", "outside")
+    known += ("exif_tagged", "opencv")
     _only(recorded, known, "preparation")
     detector, options = _detector(recorded)
     crop, decode = table_at(recorded, "crop"), table_at(recorded, "decode")
@@ -85,6 +86,7 @@ def preparation(content) -> dict:
         "selection": recorded["selection"],
         "crop": crop["name"],
         "crop_size": [crop["width"], crop["height"]],
+        "warp": crop.get("warp"),  # the only one there was, in runs that do not say it
         "max_pixels": decode["max_pixels"],
         "exif_orientation": decode["exif_orientation"],
     }
@@ -225,7 +227,9 @@ def other_statements(content, embeddings, pack, named) -> list[str]:
     if not is_file:
         found = [at for at in found if "/model" not in at]
     recorded = table_at(content, "preparation")
-    for key in ("detector", "selection", "crop", "decode"):
+    if isinstance(recorded.get("crop"), dict) and "warp" not in recorded["crop"]:
+        pack = pack | {"crop": {k: v for k, v in pack["crop"].items() if k != "warp"}}
+    for key in ("detector", "selection", "crop", "decode", "opencv"):
         found += _different(recorded.get(key), pack.get(key), f"preparation/{key}")
     return found
 

@@ -4,10 +4,10 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from facebench import _eval, analysis, protocols
+from facebench import analysis, protocols
 from facebench.analysis import _signatures
 from facebench.core import Error
-from facebench.core._arguments import brief, of_kind, path_text
+from facebench.core._arguments import brief, of_kind, path_text, printable
 from facebench.io import sha256_file
 from facebench.reports.provenance import stated_of_run
 from facebench.reports.results import verify_pages
@@ -171,7 +171,7 @@ def _add_changes(checks, run, before) -> None:
     changed = sorted(
         name for name in before.keys() | now.keys() if before.get(name) != now.get(name)
     )
-    names = [_eval.printable(os.fsencode(name)) for name in changed if name != "."]
+    names = [printable(name) for name in changed if name != "."]
     if changed and not any(c["name"] == "the folder" for c in checks):
         what = ", ".join(names[:10]) or "its entries"
         detail = f"was changed while it was verified: {what}. Verify a copy that nobody writes to"

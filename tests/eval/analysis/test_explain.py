@@ -418,3 +418,33 @@ def test_an_entry_of_a_matrix_ranks_runs(tmp_path):
     for name in ("dprime", "dprime[frontal,behind]", "accuracy[frontal,profile]", "dprime[frontal"):
         with pytest.raises(ValueError, match="number"):
             reports.rank_runs(folders, "pose", name)
+
+
+def _pairs_run(folder, rows):
+    listed = folder.with_suffix(".csv")
+    listed.write_text(
+        "img1,img2,label,score\n" + "".join(f"{a},{b},{y},{s}\n" for a, b, y, s in rows)
+    )
+    facebench.evaluate("pairs", scores=listed, out=folder)
+    return folder
+
+
+def test_what_cannot_be_compared_on_the_same_draws_says_why(tmp_path):
+    genuine = [(f"p{i}/1.jpg", f"p{i}/2.jpg", 1, 0.9 - 0.01 * i) for i in range(12)]
+    near = [(f"p{i}/1.jpg", f"p{i + 1}/2.jpg", 0, 0.1) for i in range(11)]
+    far = [(f"p{i}/1.jpg", f"p{(i + 3) % 12}/2.jpg", 0, 0.95) for i in range(12)]
+    others = [(a.replace("p", "q"), b.replace("p", "q"), y, s) for a, b, y, s in genuine + near]
+    a = _pairs_run(tmp_path / "a", genuine + near)
+    # Of what a and b share, nothing is an impostor comparison; a and c share nothing.
+    for other, why in (
+        (
+            _pairs_run(tmp_path / "b", genuine + far),
+            "12 genuine and 0 impostor comparisons are left",
+        ),
+        (_pairs_run(tmp_path / "c", others), "the runs do not hold the same comparisons"),
+    ):
+        found = facebench.explain(a, other, replicates=50)
+        assert all(n["paired"] is None and why in n["not_paired"] for n in found.numbers)
+        assert "No interval of a difference: " in str(found) and why in str(found)
+        page = facebench.report([a, other], format="html", out=tmp_path / "r.html")
+        assert why in page.read_text()

@@ -351,8 +351,8 @@ def test_tables_that_say_nothing_are_refused(run, tmp_path):
 
 
 def test_command_line(run):
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     arguments = ["groups", str(run.folder), "--attributes", str(run.table), "--column", "sex"]
     done = CliRunner().invoke(app, [*arguments, "--far", "0.2", "--replicates", "40", "--json"])

@@ -305,8 +305,8 @@ def test_pages_and_sheets_show_the_crops(tmp_path):
     first = pack.images[pack.names.index(found.genuine_pairs[0]["first"])]
     assert np.array_equal(picture[:112, :112], first)
 
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     arguments = ["inspect", str(run), "--count", "2", "--json"]
     done = CliRunner().invoke(app, arguments)

@@ -363,8 +363,8 @@ def test_a_plan_answers_in_its_first_line(runs):
 
 
 def test_command_line(runs):
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     one, two = map(str, runs)
     for arguments in (

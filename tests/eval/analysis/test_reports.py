@@ -304,7 +304,10 @@ def test_a_card_says_what_the_run_says():
     metrics = {"tracks": {"view2": {"metrics": {"accuracy": cell, "auc": cell | {"value": None}}}}}
     protocol = {"id": "lfw", "title": "LFW | View 2", "version": 1}
     content = {"protocol": protocol, "embedder": "m.onnx", "notes": ["Not the official list."]}
-    card = run_card(content, metrics)
+    written = {"value": "90.00", "interval": ["80.00", "95.00"]}
+    row = {"track": "view2", "metric": "accuracy", "row": "", "column": "", "is_rate": True}
+    row |= {"quantity": "accuracy", "cells": [{"written": written}]}
+    card = run_card(content, metrics, {"rows": [row]})
     (index,) = json.loads(card.split("---")[1].removeprefix("\nmodel-index: "))
     (result,) = index["results"]
     assert index["name"] == "m.onnx" and result["dataset"]["type"] == "lfw"

@@ -218,8 +218,8 @@ def test_missing_names_are_counted_apart_where_they_are_allowed(plain, tmp_path)
 
 
 def test_the_command_line_asks_for_it(plain, tmp_path):
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     io.write_embeddings(tmp_path / "e.h5", io.EmbeddingSet(VALUES[:19], PLAIN[:19]))
     words = ["eval", "pairs", "--root", plain, "--embeddings", tmp_path / "e.h5", "--interval"]

@@ -6,8 +6,8 @@ import json
 import facebench
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from facebench import io, protocols
-from typer.testing import CliRunner
 
 NAMES = ["Ann/Ann_0001.jpg", "Ann/Ann_0002.jpg", "Bob/Bob_0001.jpg", "Cat/Cat_0001.jpg"]
 NAMES += ["Cat/Cat_0002.jpg", "Dan/Dan_0001.jpg"]

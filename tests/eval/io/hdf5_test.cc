@@ -11,6 +11,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/io/confine.h"
+#include "facebench/io/file.h"
 #include "facebench/io/sha256.h"
 #include "guard/confined.h"
 #include "io/helpers.h"
@@ -117,6 +118,31 @@ TEST(Hdf5, WrongUse) {
     EXPECT_THROW(w.commit(), std::logic_error);  // row 1 is missing
   }
   EXPECT_EQ(folder.entries(), 0u);  // nothing half-written stays
+}
+
+TEST(Hdf5Write, TextsInPieces) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> texts{"a/b.jpg", "", "Zo\xC3\xAB", "c"};
+  {
+    H5Writer w(folder / "whole.h5");
+    w.write_texts("/name", texts);
+    w.commit();
+  }
+  H5Writer w(folder / "pieces.h5");
+  w.create_texts("/name", 4, 7);
+  EXPECT_THROW(w.write_text_rows("/name", 3, std::span(texts).first(2)), std::out_of_range);
+  EXPECT_THROW(w.write_text_rows("/name", 0, std::vector<std::string>{"longer than 7"}),
+               std::invalid_argument);
+  EXPECT_THROW(w.write_text_rows("/name", 0, std::vector<std::string>{"\xff"}),
+               std::invalid_argument);
+  EXPECT_THROW(w.write_rows<std::uint8_t>("/name", 0, std::vector<std::uint8_t>(7)),
+               std::invalid_argument);
+  w.write_text_rows("/name", 2, std::span(texts).subspan(2));
+  EXPECT_THROW(H5Writer(folder / "other.h5").write_text_rows("/name", 0, texts),
+               std::invalid_argument);
+  w.write_text_rows("/name", 0, std::span(texts).first(2));
+  w.commit();
+  EXPECT_EQ(read_file(folder / "pieces.h5"), read_file(folder / "whole.h5"));
 }
 
 TEST_P(Hdf5Read, Errors) {

@@ -288,8 +288,8 @@ def test_two_arrays_of_an_npz_that_can_be_the_embedding(tmp_path):
 def test_the_terminal_and_the_manifest_say_what_was_read(pairs, tmp_path):
     import json
 
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     path = write_csv(tmp_path / "e.csv", {"Unnamed: 0": range(ROWS), "name": NAMES, **EMBEDDING})
     out = tmp_path / "run"

@@ -11,7 +11,7 @@ import pytest
 import score_tools as tools
 from facebench import io, metrics, protocols
 from facebench.cli.app import app
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 
 @pytest.fixture(scope="module")

@@ -286,8 +286,8 @@ def test_matrices_match_entry_by_entry(tmp_path, seal, edit):
 
 
 def test_the_verb(run):
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     arguments = ["report", str(run), "--against", "wang-guo-2019"]
     for name, value in SYSTEM.items():

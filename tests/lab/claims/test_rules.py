@@ -157,7 +157,7 @@ def test_the_verb_prints_yes_and_no_and_its_exit_code(run, tmp_path):
         )
 
     done = call()
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert "yes draws: " in done.stdout and "NO  more: " in done.stdout
     assert json.loads(call("--json").stdout)["rules"] == {"id": "mine", "version": 3}
 

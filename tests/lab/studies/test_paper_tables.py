@@ -8,9 +8,9 @@ from pathlib import Path
 import facebench
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from facebench import reports
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 METRICS = ["accuracy", "auc"]
 

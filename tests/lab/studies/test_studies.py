@@ -1,6 +1,9 @@
 """Studies: seeds' intervals against scipy, factors taken apart, training sets compared."""
 
+import os
 import re
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -158,8 +161,8 @@ def test_factors_end_to_end(pack, faces, tmp_path):
 def test_recipes_that_do_not_differ_are_refused():
     with pytest.raises(ValueError, match="do not differ"):
         studies.factors_study("small4.softmax", "small4.softmax")
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     assert "give two recipes" in CliRunner().invoke(app, ["bench", "factors", "demo"]).output
 
@@ -294,6 +297,51 @@ def test_an_unknown_protocol_or_data_set_is_wrong_use(tmp_path):
     assert "no faces are drawn for protocol 'bfw'" in cell["why"]
 
 
+@pytest.mark.parametrize("value", [{"a": 1}, [{}], "", "8", -1])
+@pytest.mark.parametrize("place", ["batch", "settings", "at_most", "cap", "shrink"])
+def test_a_rehearsal_of_what_is_not_a_number_is_refused(place, value):
+    row = {"network": "small4", "batch": 8, "settings": {"training.batch": 8}}
+    change = {"at_most": {"training.batch": 4}, "shrink": 2}
+    if place == "batch" and value != -1:
+        row["batch"] = value
+    elif place == "at_most":
+        change["at_most"] = value if not isinstance(value, dict) else [value]
+    elif place == "shrink":
+        change["shrink"] = value
+    else:
+        part = row["settings"] if place == "settings" else change["at_most"]
+        part["training.batch"] = value
+    source = {
+        "tables": [{"id": "t", "rows": [row], "columns": [{"fact": "batch"}]}],
+        "rehearsal": {"network": change},
+    }
+    with pytest.raises(facebench.Error, match=r"batch|at_most|shrink"):
+        studies.read_study(source, "mine").rehearsed()
+
+
+FEW_FILES = """
+import resource, sys
+from facebench.lab.studies import engine
+if __name__ == "__main__":
+    pool = engine._Pool(2)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)
+    try:
+        pool.submit(abs, -1).result()
+    except engine.Error as error:
+        print(error)
+    pool.shutdown()
+"""
+
+
+@pytest.mark.parametrize("files", [8, 12])
+def test_jobs_at_once_with_few_open_files_say_what_to_do(tmp_path, files):
+    (tmp_path / "few.py").write_text(FEW_FILES)
+    command = [sys.executable, tmp_path / "few.py", str(files)]
+    said = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=60)
+    assert "2 jobs at once do not start: Too many open files" in said.stdout, said
+    assert "ulimit -n" in said.stdout and "--jobs 1" in said.stdout
+
+
 def test_a_folder_takes_one_process_at_a_time(tmp_path):
     import fcntl
 
@@ -314,14 +362,15 @@ def test_settings_stand_beside_the_printed_ones_and_slips_beside_their_rows(tmp_
     rate = "0.1 \\* 0.1^floor(iter / [16000, 24000, 28000])"
     text = (tmp_path / "s/study.md").read_text()
     lines = {line.split("|")[1].strip(): line for line in text.splitlines() if "|" in line}
-    assert f"| {rate} (printed {rate}) |" in lines["CosFace"]
+    # What is as printed stands once; what is not, beside the printed value.
+    assert f"| {rate} |" in lines["CosFace"] and f"printed {rate}" not in text
+    assert "| 28.08 (printed 68.45 -40.37) |" in lines["SphereFace"]
+    assert text.count("nothing below it is as the paper prints it") == 1
     assert "\n- LightCNN-29: mislabelled: 8.19 million is the count of LightCNN-9;" in text
     # On the page a long cell is wrapped.
-    html = (tmp_path / "s/study.html").read_text()
-    cell = re.search(
-        r'<td class="(\w*)"[^>]*>0\.1 \* 0\.1\^floor\(iter / \[16000, 24000, 28000', html
-    )
-    assert cell.group(1) == "long"
+    facebench.study("wang-guo-2019/table-11", out=tmp_path / "long")
+    html = (tmp_path / "long/study.html").read_text()
+    assert re.search(r'<td class="(\w*)"[^>]*>random crop', html).group(1) == "long"
 
 
 def test_a_count_beside_the_printed_one_has_no_decimals():

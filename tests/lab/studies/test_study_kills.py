@@ -5,10 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import facebench
 import pytest
+from facebench.lab.studies import engine
 
 STUDY = """
 version = 1
@@ -189,15 +191,50 @@ def test_ctrl_c_leaves_a_page_of_what_is_done(tmp_path):
         facebench.study(tmp_path / "mine.toml", out=out, rehearse=True, say=stop)
     content = json.loads((out / "study.json").read_text())["content"]
     cells = [c for t in content["tables"] for row in t["rows"] for c in row["cells"]]
-    reasons = {failure["reason"] for failure in content["failures"]}
-    assert reasons == {"the study was stopped before it was made; the same command goes on"}
-    assert reasons.pop() in (out / "study.html").read_text()
+    assert content["failures"] == []
+    reasons = {cell["why"] for cell in cells if "why" in cell}
+    assert reasons == {"not made: the study was stopped; the same command goes on"}
+    assert (out / "study.html").read_text().count(reasons.pop()) == 2  # once below each table
     said = []
     facebench.study(tmp_path / "mine.toml", out=out, rehearse=True, say=said.append)
     assert said[0].startswith("4 of ")
     after = json.loads((out / "study.json").read_text())["content"]
     assert after["failures"] == []
     assert len(cells) == sum(len(row["cells"]) for t in after["tables"] for row in t["rows"])
+
+
+def test_ctrl_c_says_at_once_what_it_waits_for(tmp_path, monkeypatch):
+    """Also while compiled code, here a library's wait of a minute, has the main thread."""
+    heard = []
+    started, said = threading.Event(), threading.Event()
+    job = engine.Job("waits", "long", {})
+
+    def waits(request, needs, out, how):
+        started.set()
+        assert said.wait(60)  # said by another thread, while this one is here
+        raise KeyboardInterrupt
+
+    def say(line):
+        heard.append(line)
+        said.set()
+
+    def interrupt():
+        started.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setitem(engine.WORK, "waits", waits)
+    other = threading.Thread(target=interrupt)
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # Python's own is held, as by a library
+    try:
+        other.start()
+        with pytest.raises(engine.Stopped) as stopped:
+            engine.run_jobs([job], tmp_path, say=say)
+    finally:
+        other.join()
+        signal.signal(signal.SIGINT, before)
+    assert heard == ["stopping: waits for waits long; then writes the page of what is done"]
+    (outcome,) = stopped.value.outcomes.values()
+    assert outcome.status == "not made" and not outcome.is_there
 
 
 def test_ctrl_c_before_anything_is_done_leaves_no_page(tmp_path):

@@ -37,8 +37,8 @@ def test_a_network_of_one_channel(tmp_path):
     """Shi et al. 2016, table 2: FCN-S has 26,752 inputs."""
     rows = small_step("lenet5", network_options={"channels": 1}, mode="inference")["rows"]
     assert rows[0]["status"] == "ok"
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     words = "bench step lenet5 --batch 4 --iterations 3 --rounds 2 --threads 1 --set channels=1"
     out = tmp_path / "bench"

@@ -17,11 +17,11 @@ import numpy as np
 import PIL.Image
 import pytest
 from archive_files import MAGIC, bins, classic, jpeg, packed, part, read_rec, record, write_rec
+from click.testing import CliRunner
 from facebench import Error, datasets
 from facebench.cli.app import app
 from safetensors.numpy import load_file
 from sklearn.model_selection import KFold
-from typer.testing import CliRunner
 
 IMAGES = [jpeg(i) for i in range(6)]
 LABELS = [0, 0, 1, 1, 1, 2]
@@ -173,6 +173,8 @@ def test_other_files_are_named(tmp_path):
         with pytest.raises(Error, match=wanted):
             contents(tmp_path / name)
     with pytest.raises(Error, match="not an archive"):
+        contents(tmp_path / "x.7z")
+    with pytest.raises(Error, match=r"x.zip: cannot open: No such file"):
         contents(tmp_path / "x.zip")
 
 

@@ -1,6 +1,7 @@
 """LMDB and TFRecord: files that the packages lmdb and google's encoding rules make are read as they
 were written; damaged ones are refused by name."""
 
+import bz2
 import gzip
 import pickle
 import struct
@@ -160,6 +161,17 @@ def test_bad_entries_of_lmdb(tmp_path, name):
     assert wanted in str(caught.value), caught.value
     found = datasets.read_archive(tmp_path / "a.lmdb", skip_damaged=1)
     assert [s.read() for s in found.samples] == [IMAGES[0], IMAGES[2]]
+
+
+def test_a_long_key_of_lmdb_is_cut_in_messages(tmp_path):
+    """Of LMDB's 511 bytes; a control character stands as its escape."""
+    key = b"\x1b" + b"k" * 400
+    keys = message_list([message_bytes(key)] * 2)
+    write_lmdb(tmp_path / "data.mdb", [(b"__keys__", keys), (b"__len__", b"\x02")])
+    with pytest.raises(Error, match="listed twice") as found:
+        contents(tmp_path / "data.mdb")
+    assert "\\x1bkkk" in str(found.value) and "k" * 59 + "..." in str(found.value)
+    assert "k" * 60 not in str(found.value)
 
 
 def test_bad_lists_of_lmdb(tmp_path):
@@ -398,8 +410,11 @@ def test_tfrecord_of_tensorflow(tmp_path):
     assert people(label="number") == ["1", "1", "2", "2"]
     with pytest.raises(Error, match=r"no label 'x'.*image/encoded, identity, number"):
         people(label="x")
-    path.write_bytes(gzip.compress(path.read_bytes()))
-    with pytest.raises(Error, match=r"a\.tfrecord: is compressed by gzip.*gunzip"):
+    plain = path.read_bytes()
+    path.write_bytes(gzip.compress(plain))
+    assert people(label="number") == ["1", "1", "2", "2"]
+    path.write_bytes(bz2.compress(plain))
+    with pytest.raises(Error, match=r"a\.tfrecord: is compressed by bzip2.*bunzip2"):
         people()
 
 

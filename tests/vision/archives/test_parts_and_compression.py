@@ -104,12 +104,12 @@ def test_tar_files_that_are_compressed(tmp_path):
         assert [s.read() for s in datasets.read_archive(tmp_path / name).samples] == IMAGES[:2]
     (tmp_path / "b.tar.gz").write_bytes(plain)
     assert len(datasets.read_archive(tmp_path / "b.tar.gz")) == 2
+    # test_compressed_archives.py has those that are unfolded.
     for data, what in [
-        (bz2.compress(plain), "is compressed by bzip2. Decompress it first: bunzip2 "),
-        (lzma.compress(plain), "is compressed by xz. Decompress it first: unxz "),
-        (zipped(plain), "is a zip file. Unpack it first: unzip "),
-        (b"\x28\xb5\x2f\xfd" + bytes(1000), "is compressed by zstd. Decompress it first: unzstd "),
-        (b"\x04\x22\x4d\x18" + bytes(1000), "is compressed by lz4. "),
+        (zipped(plain), "there is no image in the archive"),
+        (b"\x28\xb5\x2f\xfd" + bytes(1000), "cannot be unfolded: "),
+        (b"\x04\x22\x4d\x18" + bytes(1000), "cannot be unfolded: "),
+        (bz2.compress(lzma.compress(plain)), "is compressed by xz. Decompress it first: unxz "),
         (b"7z\xbc\xaf\x27\x1c" + bytes(1000), "is a 7z file"),
         (b"Rar!\x1a\x07\x01\x00" + bytes(100), "is a rar file"),
         (gzip.compress(gzip.compress(plain)), "is compressed by gzip. Decompress it first: gunzip"),
@@ -121,7 +121,7 @@ def test_tar_files_that_are_compressed(tmp_path):
                 datasets.read_archive((tmp_path / name).parent if "/" in name else tmp_path / name)
 
 
-@pytest.mark.parametrize("ending", ["rec", "tfrecord", "lmdb", "tar.bz2", "tbz", "other"])
+@pytest.mark.parametrize("ending", ["rec", "tfrecord", "lmdb", "other"])
 def test_other_archives_that_are_compressed(tmp_path, ending):
     path = tmp_path / f"x.{ending}"
     path.write_bytes(bz2.compress(bytes(5000)))

@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 from archive_files import classic, jpeg, packed, write_rec
+from click.testing import CliRunner
 from facebench import Error, datasets
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 IMAGES = [jpeg(i) for i in range(6)]
 LABELS = [0, 1, 0, 2, 1, 0]

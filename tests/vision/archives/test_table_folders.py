@@ -190,3 +190,10 @@ def test_files_whose_labels_differ_in_kind_are_refused(tmp_path):
     parquet(tmp_path / "b.parquet", table(4, 4, pa.array(list("abcd"))))
     with pytest.raises(Error, match="its labels are text, those of others number"):
         read(tmp_path)
+
+
+def test_labels_beyond_63_bits_say_what_to_do(tmp_path):
+    labels = pa.array([2**63 + 1, 2**64 - 1], pa.uint64())
+    parquet(tmp_path / "a.parquet", table(0, 2, labels))
+    with pytest.raises(Error, match=r"9223372036854775809 is larger.*column as text"):
+        datasets.read_dataset("parquet", tmp_path / "a.parquet")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import facebench
 import pytest
+from click.testing import CliRunner
 from facebench import protocols, reports
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[3]
 DATA = Path(os.environ.get("FACEBENCH_DATA", "nowhere"))
@@ -74,13 +74,13 @@ def test_check_says_what_is_there_and_what_differs(lfw):
     assert (check.listed, check.missing, check.complete) == (6, 0, False)
     assert check.tracks["view2"]["comparisons"] == {"found": 6, "official": 6000}
     (lfw / "lfw/Ann/Ann_0003.jpg").unlink()
-    shown = invoke("data", "check", "lfw", "--root", lfw, code=1).stdout
+    shown = invoke("data", "check", "lfw", "--root", lfw, code=3).stdout
     assert "lfw: not complete" in shown
     assert "6 comparisons (official: 6,000)" in shown
     assert "images: 5 of 6 are there, in" in shown
     assert "missing: Ann/Ann_0003.jpg" in shown
     assert "this order or the other: 1; every row counts" in shown
-    fields = json.loads(invoke("data", "check", "lfw", "--root", lfw, "--json", code=1).stdout)
+    fields = json.loads(invoke("data", "check", "lfw", "--root", lfw, "--json", code=3).stdout)
     assert fields["first_missing"] == ["Ann/Ann_0003.jpg"]
     assert fields == protocols.check_data("lfw", lfw).to_dict()
 
@@ -91,7 +91,7 @@ def test_check_says_where_it_looked_for_images(lfw):
         folder.rename(folder.with_name("not " + folder.name))
     check = protocols.check_data("lfw", lfw)
     assert check.images is None and check.missing == 6
-    shown = invoke("data", "check", "lfw", "--root", lfw, code=1).stdout
+    shown = invoke("data", "check", "lfw", "--root", lfw, code=3).stdout
     assert f"images: 0 of 6 are there: {check.no_images}" in shown
     assert f"in {lfw}" in check.no_images and "Ann/Ann_0001.jpg" in check.no_images
 
@@ -102,7 +102,7 @@ def test_check_without_official_counts_is_complete_and_strict_is_not(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"")
     invoke("data", "check", "pairs", "--root", tmp_path)
-    invoke("data", "check", "pairs", "--root", tmp_path, "--strict", code=1)
+    invoke("data", "check", "pairs", "--root", tmp_path, "--strict", code=3)
 
 
 def test_check_without_lists_names_three_of_them(tmp_path):

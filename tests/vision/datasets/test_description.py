@@ -6,10 +6,10 @@ import pytest
 
 pytest.importorskip("facebench._full")
 
+from click.testing import CliRunner
 from facebench import Error, claims, datasets, embedding, images
 from facebench.cli.app import app
 from facebench.io import EmbeddingSet, write_embeddings
-from typer.testing import CliRunner
 
 COUNTS = [1, 1, 2, 3, 5, 8, 2, 4, 6, 28]
 

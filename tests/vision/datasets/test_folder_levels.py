@@ -128,8 +128,12 @@ def test_the_level_goes_through_pack_scan_and_train(tmp_path):
     )
     pack = datasets.Pack(tmp_path / "x.h5")
     assert pack.label_names == PEOPLE and pack.manifest["archive"] == {"label": "2"}
-    with pytest.raises(ValueError, match="label and split are of archives"):
-        datasets.read_dataset("folder", tmp_path / "set", split="gallery")
+    part = datasets.read_dataset("folder", tmp_path / "set", split="gallery")
+    assert part.label_names == PEOPLE and len(part) == 8
+    facebench.pack(
+        "folder", tmp_path / "set", tmp_path / "y.h5", detector="none", split="probe", crop="paper"
+    )
+    assert datasets.Pack(tmp_path / "y.h5").manifest["archive"] == {"split": "probe"}
     with pytest.raises(ValueError, match="label and split are of archives"):
         datasets.read_dataset("lfw", tmp_path / "set", label="2")
 

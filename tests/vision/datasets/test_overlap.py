@@ -165,8 +165,8 @@ def test_what_is_excluded_is_not_trained_on_and_recorded(packs, tmp_path):
 
 
 def test_the_verb_writes_both_lists(packs, tmp_path):
+    from click.testing import CliRunner
     from facebench.cli.app import app
-    from typer.testing import CliRunner
 
     def call(*arguments):
         return CliRunner().invoke(app, ["data", "overlap", *map(str, arguments)])

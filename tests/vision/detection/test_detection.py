@@ -649,3 +649,9 @@ def test_tables_are_documented_and_constructible(tmp_path):
             continue
         detection.make_detector(name, **({"file": str(path)} if name == "given" else {}))
     assert set(detection.selection_rules()) >= {"largest", "center_weighted", "nearest_center"}
+
+
+@pytest.mark.parametrize("image", [None, 3, b"x", {"a": 1}, object()])
+def test_what_is_no_image_is_named(image):
+    with pytest.raises(TypeError, match="image: an array, a path or a sequence of them, not"):
+        detection.detect(image, detector="hog")

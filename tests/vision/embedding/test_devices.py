@@ -4,10 +4,10 @@ import facebench
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from facebench import embedding, io, nn
 from facebench.cli.app import app
 from PIL import Image
-from typer.testing import CliRunner
 
 NO_CARD = not torch.cuda.is_available()
 IMAGES = [entry["name"] for entry in nn.list_networks() if entry["name"] != "lstm"]

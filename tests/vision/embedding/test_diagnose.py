@@ -8,13 +8,13 @@ import facebench
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from facebench import detection
 from facebench.cli.app import app
 from facebench.lab.diagnosis import settings
 from facebench.lab.diagnosis.development import Development, Pairs
 from facebench.lab.diagnosis.search import Search, dprime_statistic, probability_of
 from scipy import stats
-from typer.testing import CliRunner
 
 SIDE = 112
 RIGHT = settings.Scale((0.0,), (255.0,))

@@ -16,9 +16,9 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
 import facebench  # noqa: E402
+from click.testing import CliRunner  # noqa: E402
 from facebench import Error, crops, detection, embedding, images  # noqa: E402
 from facebench.cli.app import app  # noqa: E402
-from typer.testing import CliRunner  # noqa: E402
 
 NAME = "dlib_face_recognition_resnet_model_v1.dat"
 

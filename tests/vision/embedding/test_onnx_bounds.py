@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import facebench
 import numpy as np
@@ -15,8 +16,8 @@ pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
-from facebench import embedding
-from facebench.embedding import _onnx_bounds, _onnx_trial
+from facebench import detection, embedding
+from facebench._onnx import bounds, trial
 from onnx import TensorProto, helper, numpy_helper
 
 SHAPE = [1, 3, 16, 16]
@@ -125,21 +126,32 @@ REFUSED = {
 }
 
 
+def opened(way, path, **limits):
+    """A file as an embedder, and as a detector in each way that opens one."""
+    if way == "embedder":
+        return embedding.OnnxEmbedder(path, **limits)
+    if way == "by its file":
+        return detection.make_detector(str(path), **limits)
+    options = {"engine": "opencv"} if way == "opencv" else limits
+    return detection.make_detector("yunet", model=str(path), **options)
+
+
+@pytest.mark.parametrize("way", ["embedder", "by its file", "by a family", "opencv"])
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_graph_without_bounds_is_refused(tmp_path, monkeypatch, name):
+def test_a_graph_without_bounds_is_refused(tmp_path, monkeypatch, name, way):
     """Before onnxruntime is asked, in this process or another."""
-    monkeypatch.setattr(_onnx_trial, "try_file", lambda *_: pytest.fail("it was tried"))
+    monkeypatch.setattr(trial, "try_file", lambda *_: pytest.fail("it was tried"))
     parts, says = REFUSED[name]
     path = save(tmp_path / "m.onnx", *parts)
     assert path.stat().st_size < 6000
     with pytest.raises(facebench.Error, match=says):
-        embedding.OnnxEmbedder(path)
+        opened(way, path)
 
 
 def test_functions_are_counted_as_often_as_they_are_called(tmp_path):
     """2^14 Relus in 14 levels, within the bound on levels: 2^15 - 1 nodes and the calls."""
     path = save(tmp_path / "m.onnx", [call("F14", "x", "z")], (), doubled(14))
-    _onnx_bounds.check_bounds(path)
+    bounds.check_bounds(path)
     path = save(
         tmp_path / "n.onnx",
         [
@@ -152,7 +164,7 @@ def test_functions_are_counted_as_often_as_they_are_called(tmp_path):
         doubled(14),
     )
     with pytest.raises(facebench.Error, match="more than 100000 nodes"):
-        _onnx_bounds.check_bounds(path)
+        bounds.check_bounds(path)
 
 
 def test_sizes_from_shapes_and_weights_are_bounded(tmp_path):
@@ -204,10 +216,57 @@ def slow(path, turns=60):
     return save(path, nodes, [whole("s", 3000, 3000)])
 
 
-def test_time_ends_in_another_process(tmp_path):
+@pytest.mark.parametrize("way", ["embedder", "by its file", "by a family"])
+def test_time_ends_in_another_process(tmp_path, way):
     path = slow(tmp_path / "m.onnx")
     with pytest.raises(facebench.Error, match=r"more than 1 s of processor time.*seconds="):
-        embedding.OnnxEmbedder(path, seconds=1)
+        opened(way, path, seconds=1)
+
+
+def test_memory_of_a_detector_ends_in_another_process(tmp_path):
+    nodes, tensors = LARGE["an expansion"]
+    path = save(tmp_path / "m.onnx", nodes, tensors)
+    with pytest.raises(facebench.Error, match=r"more than [0-9]+ MiB of memory.*memory="):
+        opened("by a family", path, memory=1 << 30)
+
+
+# What the process that tries a file may not do. It may not write either: its exit code says which
+# of these it could, as bits (without the file nothing is renamed).
+TRIED = """
+import os, socket, sys, threading
+from facebench import _eval
+path = sys.argv[1]
+actions = (
+    lambda: open(path, "ab"), lambda: open(path + "2", "wb"), lambda: os.unlink(path),
+    lambda: os.rename(path, path + "2"), lambda: socket.socket(), lambda: os.fork(),
+    lambda: threading.Thread(target=print).start(),
+)
+_eval._confine_to_reading(1 << 30, 10)
+could = 128 * (open(path, "rb").read() != b"here")
+for bit, action in enumerate(actions):
+    try:
+        action()
+        could |= 1 << bit
+    except (OSError, RuntimeError):
+        pass
+os._exit(could)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone confines a process")
+def test_the_process_that_tries_files_may_only_read(tmp_path):
+    (tmp_path / "f").write_bytes(b"here")
+    for calls, could in ((TRIED, 0), (TRIED.replace("_eval._confine", "# "), 119)):
+        command = [sys.executable, "-c", calls, tmp_path / "f"]
+        assert subprocess.run(command, env=os.environ).returncode == could
+
+
+def test_a_file_is_tried_in_confinement(tmp_path):
+    """Where the kernel does not do it, a warning says so, which is an error here."""
+    path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["z"])])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trial.check_file(path, seconds=50)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -236,7 +295,7 @@ def test_signals_end_it_meanwhile(tmp_path, number):
 def test_a_file_is_tried_once(tmp_path, monkeypatch):
     path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["z"])])
     embedding.OnnxEmbedder(path, mean=0, std=1, color="rgb")
-    monkeypatch.setattr(_onnx_trial.subprocess, "Popen", lambda *_, **__: pytest.fail("again"))
+    monkeypatch.setattr(trial.subprocess, "Popen", lambda *_, **__: pytest.fail("again"))
     embedding.OnnxEmbedder(path, mean=0, std=1, color="rgb")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from facebench import embedding, io, nn
+from facebench._onnx import sessions
 from facebench.embedding import _onnx_embedder
 
 PIXELS = {"mean": 90.0, "std": 50.0, "color": "bgr"}
@@ -62,10 +63,9 @@ def cards(monkeypatch, tmp_path):
     cards = SimpleNamespace(**vars(real) | changed, asked=[], starts=True, room=256)
     monkeypatch.setitem(sys.modules, "onnxruntime", cards)
     models = [{"model": "Card A"}, {"model": "Card B"}]
-    monkeypatch.setattr(_onnx_embedder, "cuda_devices", lambda: {"devices": models})
-    monkeypatch.setattr(
-        _onnx_embedder, "parse_device", {"cpu": None, "cuda": 0, "cuda:1": 1}.__getitem__
-    )
+    for module in (_onnx_embedder, sessions):
+        monkeypatch.setattr(module, "cuda_devices", lambda: {"devices": models})
+    monkeypatch.setattr(sessions, "parse_device", {"cpu": None, "cuda": 0, "cuda:1": 1}.__getitem__)
     return cards
 
 

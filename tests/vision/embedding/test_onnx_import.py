@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from facebench import Error, embedding, io, nn
+from facebench._onnx import file as onnx_file
 from facebench.cli.app import app
-from facebench.embedding import _onnx_file, _onnx_import
+from facebench.embedding import _onnx_import
 from facebench.io import read_safetensors, write_safetensors
-from typer.testing import CliRunner
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -377,9 +378,9 @@ def test_halves_and_whole_numbers_of_any_storage(tmp_path):
         (onnx.TensorProto.INT32, [-7, 8]),
     ):
         tensor = helper.make_tensor("t", kind, [2], values)
-        assert _onnx_file._tensor(2, memoryview(tensor.SerializeToString()))[1].tolist() == values
+        assert onnx_file._tensor(2, memoryview(tensor.SerializeToString()))[1].tolist() == values
         raw = onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor), "t")
-        assert _onnx_file._tensor(2, memoryview(raw.SerializeToString()))[1].tolist() == values
+        assert onnx_file._tensor(2, memoryview(raw.SerializeToString()))[1].tolist() == values
 
 
 def test_a_damaged_graph_in_a_model_file_is_refused(tmp_path):

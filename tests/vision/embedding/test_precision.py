@@ -11,9 +11,9 @@ pytestmark = pytest.mark.kernels
 torch = pytest.importorskip("torch")
 
 import facebench  # noqa: E402
+from click.testing import CliRunner  # noqa: E402
 from facebench import Error, embedding, io, nn  # noqa: E402
 from facebench.cli.app import app  # noqa: E402
-from typer.testing import CliRunner  # noqa: E402
 
 SIZE = 48
 LOWER = ("bfloat16", "int8")

@@ -10,10 +10,10 @@ pytest.importorskip("torch")
 pytest.importorskip("facebench._full")
 
 import torch
+from click.testing import CliRunner
 from facebench import embedding, nn
 from facebench.cli.app import app
 from facebench.cli.common import parse_assignments
-from typer.testing import CliRunner
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/weights.md"
 COMMANDS = re.findall(r"^    facebench convert (.*)$", PAGE.read_text(), re.MULTILINE)

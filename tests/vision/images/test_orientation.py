@@ -13,10 +13,10 @@ import pytest
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("torch")
 import facebench  # noqa: E402
+from click.testing import CliRunner  # noqa: E402
 from facebench import detection, images  # noqa: E402
 from facebench.cli.app import app  # noqa: E402
 from PIL import ImageOps  # noqa: E402
-from typer.testing import CliRunner  # noqa: E402
 
 
 def gradient(height=16, width=24):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import facebench
 import pytest
+from click.testing import CliRunner
 from facebench.cli.app import app
-from typer.testing import CliRunner
 
 pytest.importorskip("facebench._full")
 from facebench import datasets, embedding, training

@@ -8,10 +8,13 @@ import warnings
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import facebench
+import h5py
 import numpy as np
 import pytest
-from facebench import datasets, embedding, images, protocols
+from command_line import invoke
+from facebench import datasets, embedding, images, io, pipeline, protocols
 from facebench.core import _parts
+from facebench.lab.studies import engine
 from noise_photographs import write_noise_photographs
 
 COUNT, SHARDS = 24, 4
@@ -122,7 +125,7 @@ def test_an_empty_folder_of_somebodys_stays(here):
 
 def attempt(here, verb, good=2):
     """A first attempt that ends after some parts."""
-    with pytest.raises(facebench.Error, match="failed twice"):
+    with pytest.raises(facebench.Error, match="the machine is gone"):
         verb(here, here / "out.h5", workers=Workers(good), shards=SHARDS)
     assert len(list((here / "out.h5.shards").glob("*/*.h5"))) == good
 
@@ -208,7 +211,7 @@ def test_an_exclusion_that_changed(here):
     person = photograph(here).parent.name
     (here / "without.txt").write_text(f"person\t{person}\n")
     exclude = {"exclude": here / "without.txt"}
-    with pytest.raises(facebench.Error, match="failed twice"):
+    with pytest.raises(facebench.Error, match="the machine is gone"):
         pack(here, here / "out.h5", workers=Workers(2), shards=SHARDS, **exclude)
     (here / "without.txt").write_text(f"person\t{photograph(here, -1).parent.name}\n")
     made, (said,) = go_on(here, pack, **exclude)
@@ -279,7 +282,7 @@ def test_all_files_of_an_archive_count(tmp_path, archive, files, other, counts):
 
 
 def test_the_folder_of_parts_may_lie_in_the_data_set(here):
-    with pytest.raises(facebench.Error, match="failed twice"):
+    with pytest.raises(facebench.Error, match="the machine is gone"):
         pack(here, here / "faces" / "out.h5", workers=Workers(2), shards=SHARDS)
     workers = Workers()
     pack(here, here / "faces" / "out.h5", workers=workers, shards=SHARDS)
@@ -287,8 +290,87 @@ def test_the_folder_of_parts_may_lie_in_the_data_set(here):
     assert len(datasets.Pack(here / "faces" / "out.h5")) == COUNT
 
 
-def test_what_cannot_succeed_is_not_tried_again(here):
-    """The same arguments are wrong once more."""
+def test_a_remade_pack_and_one_whose_pixels_were_changed(here):
+    """The manifest says what a pack is made of, its size and times that nobody wrote into it."""
+    attempt(here, embed)
+    with h5py.File(here / "faces.h5", "r+") as file:
+        file["images"][0] = 255 - file["images"][0]
+    made, (said,) = go_on(here, embed)
+    assert made == SHARDS and "since then pack changed" in said
+
+
+def test_a_pack_is_not_read_as_a_whole_before_the_first_part(here, monkeypatch):
+    read = []
+    real = pipeline.sha256_file
+    monkeypatch.setattr(pipeline, "sha256_file", lambda p: read.append(str(p)) or real(p))
+    embed(here, here / "out.h5", workers=Workers(), shards=SHARDS)
+    assert read == [str(here / "m.safetensors")]
+
+
+def test_other_workers_go_on_with_the_parts_that_are_there(here):
+    """Whose threads are others: the number of parts is that of the attempt."""
+    attempt(here, pack)
+    workers = Workers()
+    pack(here, here / "out.h5", workers=workers)
+    assert workers.made == SHARDS - 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "count"), [({"_max_workers": 3}, 12), ({"num_workers": 2}, 8), ({}, 16)]
+)
+def test_four_parts_for_each_thread(here, limits, count):
+    workers = Workers()
+    vars(workers).update(limits)
+    pack(here, here / "out.h5", workers=workers)
+    assert workers.made == count
+
+
+class AutoExecutor:
+    """As submitit's: its futures are not those of concurrent.futures."""
+
+    def submit(self, function, *arguments):
+        raise AssertionError("was asked")
+
+
+@pytest.mark.parametrize(
+    "workers", [AutoExecutor(), "tcp://127.0.0.1:8786", ThreadPoolExecutor, 4, [Workers()]]
+)
+@pytest.mark.parametrize("verb", [pack, embed, evaluate])
+def test_executors_that_are_none(here, verb, workers):
+    with pytest.raises(TypeError, match=r"loky, mpi4py.futures and Parsl.*dask-jobqueue"):
+        verb(here, here / "out.h5", workers=workers, shards=SHARDS)
+    assert not (here / "out.h5.shards").exists()
+
+
+def test_a_study_refuses_them_too(tmp_path):
+    with pytest.raises(TypeError, match=r"executor: .*found AutoExecutor.*loky"):
+        engine.run_jobs([], tmp_path, executor=AutoExecutor())
+
+
+def test_what_is_still_to_be_made(here):
+    parts = [here / f"{k}.h5" for k in (2, 5, 6, 9)]
+    for part in parts:
+        pack(here, part, shard=f"{part.stem}/9")
+    assert io.missing_shards(reversed(parts)) == ([1, 3, 4, 7, 8], 9)
+    said = invoke("data", "merge", *parts, "--missing").output
+    assert said == "5 of 9 shards are still to be made: 1,3-4,7-8\n"
+    assert not list(here.glob("facebench*"))
+    with pytest.raises(ValueError, match="shard 2 of 9 is there twice"):
+        io.missing_shards([parts[0], parts[0]])
+    pack(here, here / "other.h5", shard="1/4")
+    with pytest.raises(facebench.Error, match=r"other.h5: is one of 4 shards.*2.h5 is one of 9"):
+        io.missing_shards([parts[0], here / "other.h5"])
+    with pytest.raises(facebench.Error, match=r"faces.h5: is not a shard"):
+        io.missing_shards([here / "faces.h5"])
+    embed(here, here / "e-1.h5", shard="1/2")
+    assert io.missing_shards([here / "e-1.h5"]) == ([2], 2)
+    embed(here, here / "e.h5")
+    how = {"root": here / "faces", "shard": "3/3", "stored_scores": 20}
+    protocols.evaluate_shard("folders", here / "e.h5", here / "tail.h5", **how)
+    assert io.missing_shards([here / "tail.h5"]) == ([1, 2], 3)
+
+
+def test_what_cannot_succeed_says_so_alone(here):
     embed(here, here / "e.h5")
     how = {"shards": SHARDS, "stored_scores": 10**6}
     with (
@@ -296,4 +378,4 @@ def test_what_cannot_succeed_is_not_tried_again(here):
         pytest.raises(facebench.Error, match=r"nothing to share out") as error,
     ):
         evaluate(here, here / "run", workers=workers, **how)
-    assert "twice" not in str(error.value)
+    assert "run it again" not in str(error.value)

@@ -1,5 +1,6 @@
 """Packs and embeddings in shards on workers of a cluster that die: the bytes of one process."""
 
+import re
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,8 @@ import facebench
 import pytest
 from command_line import invoke
 from facebench import embedding, images
+from facebench.cli import common
+from facebench.core import _shards
 from noise_photographs import write_noise_photographs
 
 COUNT, SHARDS = 240, 8
@@ -73,6 +76,15 @@ def test_commands_share_out_what_they_make(faces, cluster, tmp_path):
     words = ["embed", faces / "m.safetensors", tmp_path / "faces.h5", *share]
     invoke(*words, "--out", tmp_path / "e.h5")
     assert (tmp_path / "e.h5").read_bytes() == (faces / "e.h5").read_bytes()
+
+
+def test_the_dashboard_is_named_and_threads_are_counted(cluster, capsys, monkeypatch):
+    executor = common.executor(cluster.address)
+    assert re.search(r"the workers at work: http://127.0.0.1:\d+/status", capsys.readouterr().err)
+    assert _shards.threads_of(executor) == 2
+    monkeypatch.setattr("dask.distributed.Client.scheduler_info", lambda self: {"services": {}})
+    common.executor(cluster.address)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("detector", ["none", "mtcnn"])

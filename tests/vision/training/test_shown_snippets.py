@@ -119,7 +119,7 @@ def test_mlflow(place, monkeypatch):
     assert recorder.named("log_artifact")[0][0] == (scope["result"]["model"],)
     judged = {"iteration": 6, "validation": {"metric": "tar@far=0.01", "value": 0.5}}
     scope["log_epoch"](judged, None)
-    assert recorder.named("log_metric") == [(("tar_far=0.01", 0.5, 6), {})]
+    assert recorder.named("log_metric") == [(("tar_far_0.01", 0.5, 6), {})]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -171,7 +171,7 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
     numbers[r][1] = one_rule ? numbers[r][0] : numbers_by(runs[r].scores, metrics, rules[1], job);
   }
   for (const TrackPairs& p : pairs) {
-    std::map<NumberKey, PairedComparison> paired;
+    TrackComparison paired;
     if (!p.same_scores)
       paired = compare_track(runs[0].scores, runs[1].scores, p, metrics, rules[0], options, job);
     const auto before = [](const NumberKey& x, const NumberKey& y) {
@@ -182,10 +182,13 @@ Explanation explain(const fs::path& a, const fs::path& b, const BootstrapOptions
     for (const auto& [key, value] : numbers[0][0][p.track]) keys.insert(key);
     for (const auto& [key, value] : numbers[1][1][p.track]) keys.insert(key);
     for (const NumberKey& key : keys) {
-      ExplainedNumber n{p.track, key, {}, {}, {}, ""};
+      ExplainedNumber n{p.track, key, {}, {}, "", {}, ""};
       for (int r : {0, 1})
         for (int c : {0, 1}) n.value[r][c] = find(numbers[r][c], p.track, key);
-      if (const auto found = paired.find(key); found != paired.end()) n.paired = found->second;
+      if (const auto found = paired.numbers.find(key); found != paired.numbers.end())
+        n.paired = found->second;
+      else if (!p.same_scores)
+        n.not_paired = paired.why_not(key);
       e.numbers.push_back(std::move(n));
     }
   }
@@ -219,6 +222,7 @@ Json explanation_json(const Explanation& e) {
                    {"paired", paired_json(n.paired)},
                    {"adjusted_p", number_or_null(n.adjusted_p)},
                    {"cause", n.cause}};
+    if (!n.not_paired.empty()) number["not_paired"] = n.not_paired;
     if (!n.key.row.empty()) {
       number["row"] = n.key.row;
       number["column"] = n.key.column;

@@ -22,6 +22,7 @@ struct ExplainedNumber {
   // A's minus B's, both under A's convention, with its interval; none if the scores are the same,
   // if the runs do not hold the same comparisons, or if nothing can be resampled.
   std::optional<PairedComparison> paired;
+  std::string not_paired;  // why there is none, where the scores are not the same
   // The p-value of `paired`, adjusted for all numbers of the explanation (Holm 1979).
   std::optional<double> adjusted_p;
   // "same" where both runs have the same number, else one of difference_kinds(): the first reason

@@ -19,8 +19,6 @@
 namespace facebench {
 namespace {
 
-using Differences = std::map<NumberKey, PairedComparison>;
-
 // What is compared of two runs, and how.
 struct Pairing {
   const ProtocolSpec& metrics;
@@ -29,13 +27,18 @@ struct Pairing {
   const Job& job;
 };
 
-// The numbers of one run that are defined; a rule that cannot take these scores has none.
+constexpr const char* kNobodyElse = "there is a single person, so nobody else to draw";
+
+using Refused = std::map<std::string, std::string>;  // the metric, and why it has no number
+
+// The numbers of one run that are defined.
 struct RunStatistics {
   std::vector<NumberKey> keys;
   std::vector<Statistic> values;
 };
 
-RunStatistics statistics_of(const Measurable& measurable, MetricData data, const Pairing& how) {
+RunStatistics statistics_of(const Measurable& measurable, MetricData data, const Pairing& how,
+                            Refused& refused) {
   RunStatistics out;
   for (const MetricRequest& request : how.metrics.metrics) {
     const Metric& metric = protocol_metrics().at(request.name);
@@ -45,12 +48,15 @@ RunStatistics statistics_of(const Measurable& measurable, MetricData data, const
         Measured measured = metric.measure(measurable, target, how.convention);
         const auto values = keyed_values(measured.number);
         for (std::size_t i = 0; i < measured.statistics.size(); ++i) {
-          if (std::isnan(values[i].second)) continue;
+          if (std::isnan(values[i].second)) {
+            refused.try_emplace(metric.name, "it is undefined on the comparisons that both hold");
+            continue;
+          }
           out.keys.push_back(values[i].first);
           out.values.push_back(std::move(measured.statistics[i]));
         }
-      } catch (const std::invalid_argument&) {
-        continue;
+      } catch (const std::invalid_argument& e) {  // the rule cannot take these scores
+        refused.try_emplace(metric.name, e.what());
       }
     }
   }
@@ -64,8 +70,9 @@ struct PairedStatistics {
 };
 
 PairedStatistics paired_statistics(const Measurable& a, const Measurable& b, MetricData data,
-                                   const Pairing& how) {
-  RunStatistics left = statistics_of(a, data, how), right = statistics_of(b, data, how);
+                                   const Pairing& how, Refused& refused) {
+  RunStatistics left = statistics_of(a, data, how, refused);
+  RunStatistics right = statistics_of(b, data, how, refused);
   PairedStatistics out;
   for (std::size_t i = 0; i < left.keys.size(); ++i) {
     const auto key = std::ranges::find(right.keys, left.keys[i]);
@@ -83,22 +90,28 @@ bool can_draw(const Measurable& measurable, MetricData data) {
   return measurable.has(data) && measurable.bootstrap_of(data);
 }
 
-void compare(const Measurable& a, const Measurable& b, const Pairing& how, Differences& result) {
+void compare(const Measurable& a, const Measurable& b, const Pairing& how,
+             TrackComparison& result) {
   for (const MetricData data : kAllData) {
-    if (!can_draw(a, data) || !can_draw(b, data)) continue;
-    const PairedStatistics s = paired_statistics(a, b, data, how);
+    if (!a.has(data) || !b.has(data)) continue;
+    if (!can_draw(a, data) || !can_draw(b, data)) {
+      result.why_none = kNobodyElse;
+      continue;
+    }
+    const PairedStatistics s = paired_statistics(a, b, data, how, result.refused);
     if (s.keys.empty()) continue;
     const auto compared = compare_paired(a.bootstrap_of(data)(), s.a, b.bootstrap_of(data)(), s.b,
                                          how.options, how.job);
-    for (std::size_t i = 0; i < compared.size(); ++i) result[s.keys[i]] = compared[i];
+    for (std::size_t i = 0; i < compared.size(); ++i) result.numbers[s.keys[i]] = compared[i];
   }
 }
 
 std::map<NumberKey, Replicates> draw(const Measurable& of, const Pairing& how) {
   std::map<NumberKey, Replicates> result;
+  Refused refused;  // a number that is absent is an error of who asks for it
   for (const MetricData data : kAllData) {
     if (!can_draw(of, data)) continue;
-    RunStatistics s = statistics_of(of, data, how);
+    RunStatistics s = statistics_of(of, data, how, refused);
     if (s.keys.empty()) continue;
     const Replicates all = of.bootstrap_of(data)().replicates(s.values, how.options, how.job);
     for (std::size_t i = 0; i < s.keys.size(); ++i) result[s.keys[i]] = all.only(i);
@@ -192,11 +205,21 @@ std::vector<std::pair<NumberKey, double>> keyed_values(const Number& number) {
   return values;
 }
 
-std::map<NumberKey, PairedComparison> compare_track(
-    const RunScores& a, const RunScores& b, const TrackPairs& pairs, const ProtocolSpec& metrics,
-    const EvaluationOptions& how, const BootstrapOptions& options, const Job& job) {
-  Differences result;
-  if (!pairs.same && pairs.shared.empty()) return result;
+std::string TrackComparison::why_not(const NumberKey& key) const {
+  const Metric* metric = metric_of_number(key.metric).metric;
+  const auto found = refused.find(metric == nullptr ? key.metric : metric->name);
+  if (found != refused.end()) return found->second;
+  return why_none.empty() ? "one of the runs does not have it" : why_none;
+}
+
+TrackComparison compare_track(const RunScores& a, const RunScores& b, const TrackPairs& pairs,
+                              const ProtocolSpec& metrics, const EvaluationOptions& how,
+                              const BootstrapOptions& options, const Job& job) {
+  TrackComparison result;
+  if (!pairs.same && pairs.shared.empty()) {
+    result.why_none = "the runs do not hold the same comparisons";
+    return result;
+  }
   const auto out_a = left_out_units(a.options, a.trials, a.status),
              out_b = left_out_units(b.options, b.trials, b.status);
   const auto to_a = units_in(b.trials, a.trials);
@@ -215,10 +238,10 @@ std::map<NumberKey, PairedComparison> compare_track(
   try {
     const Measurable x = left.measurable(metrics, job), y = right.measurable(metrics, job);
     compare(x, y, {metrics, chosen_convention(how), options, job}, result);
-  } catch (const std::invalid_argument&) {
-    // Nothing can be drawn again (a single person, say), or the runs kept other outcomes.
-  } catch (const Error&) {
-    // A class is empty, or no search is left.
+  } catch (const std::invalid_argument& e) {  // the runs kept other outcomes
+    result.why_none = e.what();
+  } catch (const Error& e) {  // a class is empty, or no search is left
+    result.why_none = e.what();
   }
   return result;
 }

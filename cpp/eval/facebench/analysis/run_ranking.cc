@@ -215,10 +215,11 @@ RunRanking rank_runs(std::span<const fs::path> folders, const std::string& track
       const auto compared =
           compare_track(runs[a], runs[b], *same, spec, runs[a].options, options, job);
       RunRanking::Pair pair{a, b, {}, 1};
-      if (const auto found = compared.find(key); found != compared.end())
+      const auto found = compared.numbers.find(key);
+      if (found != compared.numbers.end())
         pair.difference = found->second;
       else
-        pair.difference = no_paired_comparison("too few people to draw again");
+        pair.difference = no_paired_comparison(compared.why_not(key));
       p_values.push_back(pair.difference.p_value);
       ranking.pairs.push_back(std::move(pair));
     }

@@ -1,5 +1,6 @@
 #include "facebench/guard/internal/confinement.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/io/confine.h"
 
 namespace facebench {
 namespace {
@@ -43,6 +45,9 @@ std::uint64_t address_space() {
   if (pages == 0) refuse("/proc/self/statm cannot be read");
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
+
+// Of the flags of open().
+constexpr std::uint32_t kWriting = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
 
 #if defined(__x86_64__)
 constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
@@ -73,6 +78,15 @@ class SystemCalls {
   void allow_with(long call, int argument, std::uint32_t value) {
     allow_where(call, argument, BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
   }
+  // What a process needs that computes: memory, but no code made at run time, locks, its end.
+  void allow_computing() {
+    for (const long call : {SYS_close, SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_futex,
+                            SYS_clock_gettime, SYS_getrandom, SYS_sched_yield, SYS_rt_sigreturn,
+                            SYS_rt_sigprocmask, SYS_exit, SYS_exit_group})
+      allow(call);
+    allow_without(SYS_mmap, 2, PROT_EXEC);
+    allow_without(SYS_mprotect, 2, PROT_EXEC);
+  }
   void install() {
     code_.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
     const sock_fprog program{static_cast<unsigned short>(code_.size()), code_.data()};
@@ -98,14 +112,18 @@ class SystemCalls {
   std::vector<sock_filter> code_;
 };
 
-}  // namespace
-
-void confine_process(int socket, std::uint64_t memory, std::uint64_t seconds) {
+void limit_resources(std::uint64_t memory, std::uint64_t seconds) {
   if (kMachine == 0) fail("confining a process", "is known for x86-64 and AArch64 alone");
   limit(RLIMIT_AS, address_space() + memory, "a limit on memory");
   limit(RLIMIT_CPU, seconds, "a limit on processor time");
   limit(RLIMIT_FSIZE, 0, "a limit on files");
   limit(RLIMIT_CORE, 0, "a limit on core files");
+}
+
+}  // namespace
+
+void confine_process(int socket, std::uint64_t memory, std::uint64_t seconds) {
+  limit_resources(memory, seconds);
   const auto last = static_cast<unsigned>(std::numeric_limits<int>::max());
   const auto kept = static_cast<unsigned>(socket);
   if ((kept > 0 && syscall(SYS_close_range, 0u, kept - 1, 0u) != 0) ||
@@ -113,14 +131,27 @@ void confine_process(int socket, std::uint64_t memory, std::uint64_t seconds) {
     refuse("close_range");
 
   SystemCalls calls;
-  for (const long call : {SYS_close, SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_futex,
-                          SYS_clock_gettime, SYS_getrandom, SYS_sched_yield, SYS_rt_sigreturn,
-                          SYS_rt_sigprocmask, SYS_exit, SYS_exit_group})
-    calls.allow(call);
+  calls.allow_computing();
   calls.allow_with(SYS_read, 0, kept);
   calls.allow_with(SYS_write, 0, kept);
-  calls.allow_without(SYS_mmap, 2, PROT_EXEC);
-  calls.allow_without(SYS_mprotect, 2, PROT_EXEC);
+  calls.install();
+}
+
+void confine_to_reading(std::uint64_t memory, std::uint64_t seconds) {
+  limit_resources(memory, seconds);
+  SystemCalls calls;
+  calls.allow_computing();
+  for (const long call :
+       {SYS_read, SYS_pread64, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_readlinkat,
+        SYS_getcwd, SYS_getpid, SYS_gettid, SYS_sched_getaffinity, SYS_getrusage, SYS_sysinfo})
+    calls.allow(call);
+#if defined(__x86_64__)
+  calls.allow(SYS_stat);
+  calls.allow(SYS_lstat);
+  calls.allow(SYS_readlink);
+  calls.allow_without(SYS_open, 1, kWriting);
+#endif
+  calls.allow_without(SYS_openat, 2, kWriting);
   calls.install();
 }
 

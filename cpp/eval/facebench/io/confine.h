@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>
@@ -23,5 +24,12 @@ bool may_open(const std::filesystem::path& path,
 
 // parse_json() for the text of a file: in a confined child where readers are confined.
 Json parse_file_json(std::string_view text, std::string_view where);
+
+// Permanently restricts this process, a child that has to open files by itself, as ONNX Runtime
+// opens weights beside a model: it may compute, and open and read what is there, with `memory` more
+// bytes of address space and `seconds` of processor time. It cannot write, connect, or start
+// anything, threads neither; its answer is its exit status. Throws Error where the kernel does not
+// do it, and on other systems than Linux on x86-64 and AArch64.
+void confine_to_reading(std::uint64_t memory, std::uint64_t seconds);
 
 }  // namespace facebench

@@ -121,6 +121,11 @@ class H5Writer {
   // Fixed-length UTF-8, padded with NULs. Throws std::invalid_argument for a text with a NUL or
   // that is not UTF-8.
   void write_texts(std::string_view name, std::span<const std::string> values);
+  // The same in pieces: room for texts of at most `width` bytes, then rows from `first` on, each
+  // once. Throws std::invalid_argument for a longer text, too.
+  void create_texts(std::string_view name, std::int64_t rows, std::size_t width);
+  void write_text_rows(std::string_view name, std::int64_t first,
+                       std::span<const std::string> values);
   // Canonical JSON as uint8.
   void write_json(std::string_view name, const Json& value);
 
@@ -133,6 +138,7 @@ class H5Writer {
     H5Type type = H5Type::other;
     std::vector<std::int64_t> shape;
     std::uint64_t row_elements = 1;
+    std::size_t width = 0;      // of texts
     std::vector<bool> written;  // by row
   };
 
@@ -140,6 +146,12 @@ class H5Writer {
   std::int64_t create(std::string_view name, std::int64_t type, std::size_t element_bytes,
                       const std::vector<std::int64_t>& shape);
   Dataset& require(std::string_view name, H5Type type);
+  // Throws std::out_of_range where there are no such rows.
+  void require_rows(std::string_view name, const Dataset& dataset, std::int64_t first,
+                    std::int64_t count) const;
+  void write_selected(std::string_view name, std::int64_t type, Dataset& dataset,
+                      std::int64_t first, std::int64_t count, std::uint64_t elements,
+                      const void* values);
   void write_all(std::string_view name, H5Type type, const void* values, std::size_t elements);
   void write_slice(std::string_view name, H5Type type, std::int64_t first, const void* values,
                    std::size_t elements);

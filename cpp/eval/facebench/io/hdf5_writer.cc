@@ -29,6 +29,14 @@ void select_rows(hid_t space, const std::vector<std::int64_t>& shape, std::int64
     fail(where, fmt::format("cannot select rows: {}", library_message()));
 }
 
+Id text_type(std::size_t width) {
+  Id type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, width);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  return type;
+}
+
 // What HDF5 says of a write that failed: the system's error, which its message holds, or else that.
 [[noreturn]] void fail_write(const std::string& where) {
   const std::string message = library_message();
@@ -151,40 +159,69 @@ void H5Writer::write_slice(std::string_view name, H5Type type, std::int64_t firs
     throw std::invalid_argument(fmt::format("{}: {} values are not a whole number of rows of {}",
                                             where(name), elements, dataset.row_elements));
   const auto count = static_cast<std::int64_t>(elements / dataset.row_elements);
+  require_rows(name, dataset, first, count);
+  const Session session;
+  write_selected(name, native_type(type), dataset, first, count, elements, values);
+}
+
+void H5Writer::require_rows(std::string_view name, const Dataset& dataset, std::int64_t first,
+                            std::int64_t count) const {
   if (first < 0 || first > dataset.shape[0] || count > dataset.shape[0] - first)
     throw std::out_of_range(fmt::format("{}: no rows {} to {} among {}", where(name), first,
                                         first + count, dataset.shape[0]));
-  const Session session;
+}
+
+void H5Writer::write_selected(std::string_view name, std::int64_t type, Dataset& dataset,
+                              std::int64_t first, std::int64_t count, std::uint64_t elements,
+                              const void* values) {
   const Id opened(H5Dopen2(file_, std::string(name).c_str(), H5P_DEFAULT), H5Dclose);
   const Id space(H5Dget_space(opened), H5Sclose);
   select_rows(space, dataset.shape, first, count, where(name));
   const hsize_t flat = elements;
   const Id memory(H5Screate_simple(1, &flat, nullptr), H5Sclose);
-  if (H5Dwrite(opened, native_type(type), memory, space, H5P_DEFAULT, values) < 0)
-    fail_write(where(name));
+  if (H5Dwrite(opened, type, memory, space, H5P_DEFAULT, values) < 0) fail_write(where(name));
   std::fill_n(dataset.written.begin() + first, count, true);
 }
 
 void H5Writer::write_texts(std::string_view name, std::span<const std::string> values) {
   std::size_t width = 1;
-  for (std::size_t row = 0; row < values.size(); ++row) {
-    if (values[row].find('\0') != std::string::npos || !is_utf8(values[row]))
-      throw std::invalid_argument(
-          fmt::format("{}: text {} has a NUL or is not UTF-8", where(name), row));
-    width = std::max(width, values[row].size());
-  }
-  std::vector<char> bytes(values.size() * width, '\0');
-  for (std::size_t row = 0; row < values.size(); ++row)
-    std::copy(values[row].begin(), values[row].end(), bytes.begin() + row * width);
+  for (const std::string& value : values) width = std::max(width, value.size());
+  create_texts(name, static_cast<std::int64_t>(values.size()), width);
+  write_text_rows(name, 0, values);
+}
+
+void H5Writer::create_texts(std::string_view name, std::int64_t rows, std::size_t width) {
   const Session session;
-  const Id type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type, width);
-  H5Tset_cset(type, H5T_CSET_UTF8);
-  H5Tset_strpad(type, H5T_STR_NULLPAD);
-  const Id dataset(create(name, type, width, {static_cast<std::int64_t>(values.size())}), H5Dclose);
+  H5Dclose(create(name, text_type(width), width, {rows}));
+  Dataset& dataset = datasets_[std::string(name)];
+  dataset.type = H5Type::text;
+  dataset.shape = {rows};
+  dataset.width = width;
+  dataset.written.resize(static_cast<std::size_t>(rows));
+}
+
+void H5Writer::write_text_rows(std::string_view name, std::int64_t first,
+                               std::span<const std::string> values) {
+  Dataset& dataset = require(name, H5Type::text);
+  const auto count = static_cast<std::int64_t>(values.size());
+  require_rows(name, dataset, first, count);
+  std::vector<char> bytes(values.size() * dataset.width, '\0');
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    const std::string& text = values[row];
+    if (text.find('\0') != std::string::npos || !is_utf8(text))
+      throw std::invalid_argument(fmt::format("{}: text {} has a NUL or is not UTF-8", where(name),
+                                              first + static_cast<std::int64_t>(row)));
+    if (text.size() > dataset.width)
+      throw std::invalid_argument(fmt::format("{}: text {} has {} bytes, there is room for {}",
+                                              where(name), first + static_cast<std::int64_t>(row),
+                                              text.size(), dataset.width));
+    std::copy(text.begin(), text.end(),
+              bytes.begin() + static_cast<std::ptrdiff_t>(row * dataset.width));
+  }
   if (values.empty()) return;
-  if (H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)
-    fail_write(where(name));
+  const Session session;
+  write_selected(name, text_type(dataset.width), dataset, first, count, values.size(),
+                 bytes.data());
 }
 
 void H5Writer::write_json(std::string_view name, const Json& value) {

@@ -214,16 +214,23 @@ void write_run_files(const fs::path& folder, const Result& r, const RunInfo& inf
   content["embeddings"] = r.embeddings.empty() ? Json(nullptr) : r.embeddings;
   content["inputs"] = Json::array();
   manifest.circumstance = circumstance_of_this_process(info.command, info.threads);
-  manifest.circumstance["root"] =
-      info.root.empty() ? Json(nullptr) : Json(fs::absolute(info.root).generic_string());
+  manifest.circumstance["root"] = info.root.empty() || info.anonymous
+                                      ? Json(nullptr)
+                                      : Json(fs::absolute(info.root).generic_string());
   manifest.circumstance["inputs"] = Json::array();
   for (const RunInput& input : r.inputs) {
     content["inputs"].push_back({{"role", input.role}, {"sha256", input.sha256}});
-    manifest.circumstance["inputs"].push_back({{"role", input.role},
-                                               {"path", fs::absolute(input.path).generic_string()},
-                                               {"below_root", below(input.path, info.root)}});
+    manifest.circumstance["inputs"].push_back(
+        {{"role", input.role},
+         {"path", info.anonymous ? "" : fs::absolute(input.path).generic_string()},
+         {"below_root", below(input.path, info.root)}});
   }
   content.update(info.content);
+  if (info.anonymous) {
+    content["anonymous"] = true;
+    manifest.circumstance["host"] = nullptr;
+    manifest.circumstance["command"] = nullptr;
+  }
   manifest.circumstance.update(info.circumstance);
 
   write_scores(folder / "scores.h5", r, content);

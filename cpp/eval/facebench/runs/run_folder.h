@@ -20,6 +20,7 @@ struct RunInfo {
   std::string command;                 // as typed, may be empty
   int threads = 0;                     // of the job
   std::filesystem::path root;          // of the data set, may be empty
+  bool anonymous = false;              // neither paths nor the machine's name are written
   Json content = Json::object();       // further keys of the manifest's content
   Json circumstance = Json::object();  // and of its circumstance
 };

@@ -273,11 +273,14 @@ std::set<std::string> reasons_without_interval(const ReportTable& table) {
 
 }  // namespace
 
+bool metric_is_rate(const std::string& metric) {
+  const Metric* known = metric_of_number(metric).metric;
+  return !known || known->rate;
+}
+
 std::string metric_text(const std::string& metric, double value) {
   if (std::isnan(value)) return "undefined";
-  const Metric* known = metric_of_number(metric).metric;
-  if (known && !known->rate) return fmt::format("{:.3f}", value);
-  return fmt::format("{:.2f}", 100 * value);
+  return metric_is_rate(metric) ? fmt::format("{:.2f}", 100 * value) : fmt::format("{:.3f}", value);
 }
 
 std::string metric_title(const std::string& metric) {
@@ -340,10 +343,17 @@ Json cell_json(const ReportTable::Row& row, const Cell& c) {
   const auto bounds = [&](const std::optional<ReportTable::Bounds>& b) {
     return b ? Json{number_or_null(b->low), number_or_null(b->high)} : Json();
   };
+  const auto written = [&](const std::optional<ReportTable::Bounds>& b) {
+    return b ? Json{metric_text(row.metric, b->low), metric_text(row.metric, b->high)} : Json();
+  };
   Json j = {{"text", cell_text(row, c)},
             {"value", number_or_null(c.value)},
             {"interval", bounds(c.interval)},
             {"bounds", bounds(c.bounds)},
+            {"written",
+             {{"value", metric_text(row.metric, c.value)},
+              {"interval", written(c.interval)},
+              {"bounds", written(c.bounds)}}},
             {"level", c.level},
             {"method", c.method},
             {"note", c.note},
@@ -381,6 +391,8 @@ Json table_json(const ReportTable& table) {
                     {"row", row.row},
                     {"column", row.column},
                     {"title", row_title(row)},
+                    {"quantity", metric_title(row.metric)},
+                    {"is_rate", metric_is_rate(row.metric)},
                     {"cells", std::move(cells)}});
   }
   Json json = {{"columns", table.columns},

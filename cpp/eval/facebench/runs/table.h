@@ -66,6 +66,8 @@ std::vector<std::string> run_titles(std::span<const Run> runs);
 // one title; Error for numbers that are not numbers.
 ReportTable make_table(std::span<const Run> runs, std::vector<std::string> titles = {});
 
+// Whether a metric is printed in percent; a threshold, a similarity and d' are not.
+bool metric_is_rate(const std::string& metric);
 // A number of that metric as the field prints it: percent with two decimals for rates ("99.37"),
 // three decimals for what is none (a similarity, d').
 std::string metric_text(const std::string& metric, double value);
@@ -85,10 +87,10 @@ std::string cell_text(const ReportTable::Row& row, const ReportTable::Cell& cell
 // The table as plain text, for a terminal: aligned columns, the notes below.
 std::string table_text(const ReportTable& table);
 // All of it, for whoever writes it down in another form: {"columns", "rows": [{"protocol", "track",
-// "metric", "row", "column", "title", "cells"}], "notes", "no_interval"}, and "own_protocols" where
-// there are any. A cell that is
-// not present is null; of the others "text" is cell_text(), and "value", "low" and "high" are null
-// where they are undefined.
+// "metric", "row", "column", "title", "quantity", "is_rate", "cells"}], "notes", "no_interval"},
+// and "own_protocols" where there are any; "quantity" is the title without the labels of a matrix
+// entry. A cell that is not present is null; of the others "text" is cell_text(), "written" the
+// texts of its numbers, and "value", "low" and "high" are null where they are undefined.
 Json table_json(const ReportTable& table);
 
 }  // namespace facebench

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "facebench/core/job.h"
+#include "facebench/runs/run_folder.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 
@@ -37,6 +39,14 @@ std::vector<Check> verify_scores(const std::filesystem::path& run, const Job& jo
 // folder nor `root` is not opened, and is a failed check.
 std::vector<Check> verify_inputs(const std::filesystem::path& run,
                                  const std::filesystem::path& root = {}, const Job& job = {});
+
+// Whether names of a run are hashes (run --anonymous).
+bool is_anonymous(const Run& run);
+
+// The lists of a run read again, with their names, cut as those of the run; none where they are not
+// there or may not be read. Throws Error for lists that are damaged.
+std::optional<TrialSet> lists_of(const Run& run, const RunScores& scores,
+                                 const std::filesystem::path& root);
 
 // Whether no check found a difference; some may not have been made.
 bool all_same(const std::vector<Check>& checks);

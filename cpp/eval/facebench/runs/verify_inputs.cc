@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "facebench/core/error.h"
 #include "facebench/io/confine.h"
@@ -13,6 +14,7 @@
 #include "facebench/runs/internal/checks.h"
 #include "facebench/runs/run_folder.h"
 #include "facebench/runs/verify.h"
+#include "facebench/trials/anonymous.h"
 #include "facebench/trials/without.h"
 
 namespace facebench {
@@ -107,23 +109,35 @@ std::string difference_of_trials(const TrialSet& run, const TrialSet& lists) {
   return {};
 }
 
-// The lists read again, against what scores.h5 holds of them.
-Check check_lists(const Run& run, const RunScores& s, const fs::path& root, const fs::path& base) {
+// The lists read again, cut as those of the run; none where what was left out may not be read.
+std::optional<TrialSet> read_lists(const Run& run, const RunScores& s, const fs::path& folder,
+                                   const fs::path& base) {
   const Json& content = run.manifest.content;
-  const fs::path folder = folder_of_lists(run, s, root, base);
-  if (folder.empty()) return not_checked(kLists, "the lists are not there");
   TrialSet lists = under(s.spec, s.spec.reader->read(folder));
   const Json& inputs = content.at("inputs");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (text_at(inputs[i], "/role") != "without") continue;
     const fs::path path = input_path(run, i, base);
-    if (!may_open(path, {run.folder, base}))
-      return not_checked(kLists, "what was left out lay outside of the run folder and --root");
+    if (path.empty() || !may_open(path, {run.folder, base})) return std::nullopt;
     lists = without(lists, read_exclusion(path));
   }
   if (const auto limit = content.find("limit");
       limit != content.end() && limit->is_number_integer())
     lists = limited(lists, limit->get<std::int64_t>());
+  return lists;
+}
+
+// These lists against what scores.h5 holds of them.
+Check check_lists(const Run& run, const RunScores& s, const fs::path& root, const fs::path& base) {
+  const Json& content = run.manifest.content;
+  const fs::path folder = folder_of_lists(run, s, root, base);
+  if (folder.empty()) return not_checked(kLists, "the lists are not there");
+  std::optional<TrialSet> found_lists = read_lists(run, s, folder, base);
+  if (!found_lists)
+    return not_checked(kLists, "what was left out lay outside of the run folder and --root");
+  TrialSet lists = std::move(*found_lists);
+  if (is_anonymous(run)) lists = HashedNames(lists).of(lists);
+  const Json& inputs = content.at("inputs");
   if (content.contains("limit") && content["limit"] != lists.limit)
     return {kLists, false, "run.json has a limit that leaves nothing out"};
   if (const std::string found = difference_of_trials(s.trials, lists); !found.empty())
@@ -149,6 +163,16 @@ Check check_lists(const Run& run, const RunScores& s, const fs::path& root, cons
 
 }  // namespace
 
+bool is_anonymous(const Run& run) {
+  return run.manifest.content.value("anonymous", Json()) == true;
+}
+
+std::optional<TrialSet> lists_of(const Run& run, const RunScores& scores, const fs::path& root) {
+  const fs::path base = is_file(root) ? fs::absolute(root).parent_path() : root;
+  const fs::path folder = folder_of_lists(run, scores, root, base);
+  return folder.empty() ? std::nullopt : read_lists(run, scores, folder, base);
+}
+
 std::vector<Check> verify_inputs(const fs::path& folder, const fs::path& root, const Job& job) {
   const Run run = read_changed_run(folder);
   const Json& recorded = run.manifest.content.at("inputs");
@@ -159,7 +183,9 @@ std::vector<Check> verify_inputs(const fs::path& folder, const fs::path& root, c
     const std::string role = text_at(recorded[i], "/role");
     const std::string name = "input " + (role.empty() ? "?" : role);
     const fs::path path = input_path(run, i, base);
-    if (path.empty())
+    if (path.empty() && is_anonymous(run))
+      checks.push_back(not_checked(name, "its path was left out (--anonymous)"));
+    else if (path.empty())
       checks.push_back({name, false, "run.json does not say where it lay"});
     else if (!may_open(path, {folder, base}))
       checks.push_back({name, false,

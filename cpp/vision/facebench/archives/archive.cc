@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 
 #include "facebench/archives/internal/compression.h"
 #include "facebench/archives/internal/formats.h"
+#include "facebench/archives/remote.h"
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
 #include "facebench/core/options.h"
@@ -43,7 +46,7 @@ void ArchiveOptions::describe(OptionsBuilder<ArchiveOptions>& o) {
           "of an archive: the column, key, feature or ending (txt) that says who it is; default: "
           "the usual one; of a folder: the level of the people's folders, 1 or 2 (in train, test)");
   o.field("split", &ArchiveOptions::split,
-          "of Parquet and Arrow: which split of several, train or train+test");
+          "of Parquet, Arrow and a folder of folders: which split of several, train or train+test");
 }
 
 std::string ImageArchive::person(std::int64_t index) const {
@@ -58,8 +61,9 @@ std::string entry_name(std::string_view person, std::string_view key) {
 
 const Table<ImageArchiveFormat>& image_archives() {
   static const Table<ImageArchiveFormat> table(
-      "archive of images", {rec_archive(), bin_archive(), tar_archive(), lmdb_archive(),
-                            tfrecord_archive(), parquet_archive(), arrow_archive()});
+      "archive of images",
+      {rec_archive(), bin_archive(), tar_archive(), lmdb_archive(), tfrecord_archive(),
+       parquet_archive(), arrow_archive(), zip_archive(), lst_archive()});
   return table;
 }
 
@@ -74,6 +78,13 @@ std::shared_ptr<const ImageArchive> open_image_archive(const fs::path& path,
                                                        std::string_view format_name) {
   const ImageArchiveFormat* format =
       format_name.empty() ? find_image_archive(path) : &image_archives().at(format_name);
+  const std::optional<std::string> address = remote_address(path);
+  if (address) {
+    constexpr std::array read = {"tar", "zip", "parquet", "arrow"};
+    if (format == nullptr || std::ranges::find(read, format->name) == read.end())
+      fail(*address, "is not a tar, zip, Parquet or Arrow file, which are read on object stores",
+           "Copy it here first, or name what it is.");
+  }
   if (format) {
     if (!options.label.empty() && !format->takes_label)
       throw std::invalid_argument(
@@ -85,7 +96,8 @@ std::shared_ptr<const ImageArchive> open_image_archive(const fs::path& path,
       return format->open(path, options);
     } catch (const Error&) {
       // Those two tell it themselves.
-      if (format->name != "tar" && format->name != "bin") refuse_compressed_file(path);
+      if (format->name != "tar" && format->name != "zip" && format->name != "bin")
+        refuse_compressed_file(path);
       throw;
     }
   }

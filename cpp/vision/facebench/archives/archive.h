@@ -61,7 +61,7 @@ struct ImageArchiveFormat {
   bool takes_label = false, takes_split = false;  // of ArchiveOptions
 };
 
-// rec, bin, tar, lmdb, tfrecord, parquet, arrow (table_archive.h).
+// rec, bin, tar, lmdb, tfrecord, parquet, arrow (table_archive.h), zip, lst.
 const Table<ImageArchiveFormat>& image_archives();
 // The format of a path; null where it is none of them (a folder of images, say).
 const ImageArchiveFormat* find_image_archive(const std::filesystem::path& path);

@@ -19,6 +19,7 @@
 #include "facebench/archives/internal/message_pack.h"
 #include "facebench/archives/internal/protobuf.h"
 #include "facebench/core/error.h"
+#include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/text.h"
@@ -45,7 +46,10 @@ class LmdbArchive : public ImageArchive {
   std::int64_t label(std::int64_t i) const override { return entry(i).label; }
   std::string read(std::int64_t i) const override { return std::string(entry(i).image); }
   std::string where(std::int64_t i) const override {
-    return fmt::format("{}: key {}", path_.string(), key(i));
+    constexpr std::size_t kShown = 60;  // bytes of a key, which may be any
+    const std::string_view whole = key(i);
+    return fmt::format("{}: key {}{}", path_.string(), printable(whole.substr(0, kShown)),
+                       whole.size() > kShown ? "..." : "");
   }
   std::vector<std::string> notes() const override { return notes_; }
 

@@ -1,23 +1,25 @@
-// webdataset's tar files, plain or compressed, one or many (internal/tar_samples.h).
+// webdataset's tar files, plain or compressed, and zip files, one or many (internal/tar_samples.h).
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <unordered_map>
 
-#include "facebench/archives/internal/compression.h"
 #include "facebench/archives/internal/formats.h"
 #include "facebench/archives/internal/tar_format.h"
 #include "facebench/archives/internal/tar_samples.h"
+#include "facebench/archives/internal/unfolded.h"
+#include "facebench/archives/remote.h"
 #include "facebench/archives/shard_names.h"
 #include "facebench/core/error.h"
 #include "facebench/core/natural_order.h"
 #include "facebench/io/file.h"
-#include "facebench/io/internal/unfold.h"
 
 namespace facebench {
 namespace {
@@ -27,30 +29,41 @@ namespace fs = std::filesystem;
 constexpr std::size_t kUnfoldedShards = 2;  // that are kept in memory
 constexpr std::size_t kMostShards = 1'000'000;
 
+bool is_zip(const fs::path& path) { return has_ending(path, ".zip"); }
 bool is_tar(const fs::path& path) { return has_ending(path, ".tar"); }
 bool is_folded_tar(const fs::path& path) {
-  return has_ending(path, ".tar.gz") || has_ending(path, ".tgz");
+  constexpr std::array endings = {".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz",
+                                  ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.lz4"};
+  return std::ranges::any_of(endings, [&](const char* e) { return has_ending(path, e); });
 }
 
-// A tar file of which parts can be read: mapped, or unfolded as a whole and kept for a while.
+// Tar and zip files of which parts can be read: mapped, or unfolded or fetched as a whole and kept
+// for a while.
 class Shards {
  public:
   explicit Shards(std::vector<fs::path> paths) : paths_(std::move(paths)) {
-    for (const fs::path& path : paths_) files_.emplace_back(path);
+    for (fs::path& path : paths_) {
+      const std::optional<std::string> address = remote_address(path);
+      if (address) path = *address;
+      remote_.push_back(address.has_value());
+      files_.push_back(address ? MappedFile() : MappedFile(path));
+    }
   }
 
   const std::vector<fs::path>& paths() const { return paths_; }
 
-  // Calls use(bytes of the shard) while they are there.
+  // Calls use(bytes of the shard, its members where it lists them itself) while they are there.
   template <class Use>
   void with(std::size_t shard, const Use& use) const {
-    if (!begins_gzip(files_[shard].bytes())) return use(files_[shard].bytes());
-    const std::shared_ptr<const std::string> bytes = unfolded(shard);
-    use(std::as_bytes(std::span(*bytes)));
+    static const std::optional<std::vector<TarMember>> none;
+    const std::span<const std::byte> mapped = files_[shard].bytes();
+    if (!remote_[shard] && !begins_folded(mapped)) return use(mapped, none);
+    const std::shared_ptr<const Unfolded> held = unfolded(shard);
+    use(std::as_bytes(std::span(held->bytes)), held->members);
   }
 
  private:
-  std::shared_ptr<const std::string> unfolded(std::size_t shard) const {
+  std::shared_ptr<const Unfolded> unfolded(std::size_t shard) const {
     const std::lock_guard lock(mutex_);
     for (auto it = recent_.begin(); it != recent_.end(); ++it)
       if (it->first == shard) {
@@ -58,15 +71,24 @@ class Shards {
         return recent_.front().second;
       }
     if (recent_.size() >= kUnfoldedShards) recent_.pop_back();
-    recent_.emplace_front(shard, std::make_shared<const std::string>(
-                                     unfold_gzip(files_[shard].bytes(), paths_[shard].string())));
+    recent_.emplace_front(shard, std::make_shared<const Unfolded>(held(shard)));
     return recent_.front().second;
   }
 
+  Unfolded held(std::size_t shard) const {
+    const std::string where = paths_[shard].string();
+    if (!remote_[shard]) return unfold_archive(files_[shard].bytes(), where);
+    std::string fetched = read_remote(where);
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(fetched));
+    if (begins_folded(bytes)) return unfold_archive(bytes, where);
+    return {std::move(fetched), {}};
+  }
+
   std::vector<fs::path> paths_;
-  std::vector<MappedFile> files_;
+  std::vector<bool> remote_;
+  std::vector<MappedFile> files_;  // of those on this machine
   mutable std::mutex mutex_;
-  mutable std::list<std::pair<std::size_t, std::shared_ptr<const std::string>>> recent_;
+  mutable std::list<std::pair<std::size_t, std::shared_ptr<const Unfolded>>> recent_;
 };
 
 struct Entry {
@@ -87,7 +109,9 @@ class TarArchive : public ImageArchive {
         grouping_(std::move(label)),
         shards_note_(std::move(shards_note)) {
     for (std::size_t shard = 0; shard < shards_.paths().size(); ++shard)
-      shards_.with(shard, [&](std::span<const std::byte> bytes) { index(shard, bytes); });
+      shards_.with(shard, [&](std::span<const std::byte> bytes, const auto& members) {
+        index(shard, bytes, members);
+      });
     grouping_.refuse_absent_label(path.string());
     if (entries_.empty()) fail(path.string(), "there is no image in the archive");
     refuse_repeated();
@@ -115,7 +139,7 @@ class TarArchive : public ImageArchive {
   std::string read(std::int64_t i) const override {
     const Entry& entry = sound(i);
     std::string bytes;
-    shards_.with(entry.shard, [&](std::span<const std::byte> all) {
+    shards_.with(entry.shard, [&](std::span<const std::byte> all, const auto&) {
       if (entry.offset > all.size() || entry.size > all.size() - entry.offset)
         fail(where(i), "the file has changed since it was opened");
       bytes.assign(reinterpret_cast<const char*>(all.data()) + entry.offset, entry.size);
@@ -144,14 +168,19 @@ class TarArchive : public ImageArchive {
     return std::string_view(names_).substr(entry.name, entry.name_size);
   }
 
-  void index(std::size_t shard, std::span<const std::byte> bytes) {
+  void index(std::size_t shard, std::span<const std::byte> bytes,
+             const std::optional<std::vector<TarMember>>& members) {
     const std::string where = shards_.paths()[shard].string();
     const auto take = [&](TarSample&& sample) { add(shard, std::move(sample)); };
+    if (!members && is_zip(shards_.paths()[shard]))
+      fail(where, "is not a zip file, by its first bytes");
     bool damage = false;
+    const auto group = [&](TarMember&& member) { grouping_.add(std::move(member), bytes, take); };
     try {
-      read_tar(
-          bytes, where, [&](TarMember&& member) { grouping_.add(std::move(member), bytes, take); },
-          damage);
+      if (members)
+        for (const TarMember& member : *members) group(TarMember(member));
+      else
+        read_tar(bytes, where, group, damage);
     } catch (const Error& e) {
       if (!damage) throw;
       grouping_.finish(bytes, take);
@@ -241,25 +270,30 @@ void expand_braces(const std::string& text, std::vector<fs::path>& out) {
   }
 }
 
+bool is_any_tar(const fs::path& path) { return is_tar(path) || is_folded_tar(path); }
+
 bool is_tar_path(const fs::path& path) {
-  if (is_tar(path) || is_folded_tar(path)) return true;
+  if (is_any_tar(path)) return true;
   std::error_code error;
   if (!fs::is_directory(path, error)) return false;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
-    if ((is_tar(it->path()) || is_folded_tar(it->path())) && it->is_regular_file(error))
-      return true;
+    if (is_any_tar(it->path()) && it->is_regular_file(error)) return true;
   return false;
 }
 
-std::shared_ptr<const ImageArchive> open_tar(const fs::path& path, const ArchiveOptions& options) {
+template <bool (*is_shard)(const fs::path&)>
+std::shared_ptr<const ImageArchive> open_shards(const fs::path& path,
+                                                const ArchiveOptions& options) {
   std::vector<fs::path> shards;
   std::string note;
   std::error_code error;
   if (fs::is_directory(path, error)) {
     for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
-      if (is_tar(it->path()) || is_folded_tar(it->path())) shards.push_back(it->path());
+      if (is_shard(it->path())) shards.push_back(it->path());
     if (error) fail(path.string(), "cannot list the folder: " + error.message());
-    if (shards.empty()) fail(path.string(), "there is no .tar file in this folder");
+    if (shards.empty())
+      fail(path.string(),
+           fmt::format("there is no {} file in this folder", is_shard == is_zip ? ".zip" : ".tar"));
     std::ranges::sort(shards, [](const fs::path& a, const fs::path& b) {
       return natural_less(a.filename().string(), b.filename().string());
     });
@@ -280,8 +314,15 @@ std::shared_ptr<const ImageArchive> open_tar(const fs::path& path, const Archive
 
 ImageArchiveFormat tar_archive() {
   return {"tar",
-          "webdataset's .tar and .tar.gz, a folder of them, or a pattern: shards-{000..099}.tar",
-          is_tar_path, open_tar, true};
+          "webdataset's .tar, also .gz, .bz2, .xz, .zst, .lz4, a folder of them, or a pattern: "
+          "shards-{000..099}.tar",
+          is_tar_path, open_shards<is_any_tar>, true};
+}
+
+ImageArchiveFormat zip_archive() {
+  return {"zip",
+          "a .zip of images in folders or in webdataset's form, a folder of them, or a pattern",
+          is_zip, open_shards<is_zip>, true};
 }
 
 }  // namespace facebench

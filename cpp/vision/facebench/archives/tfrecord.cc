@@ -21,6 +21,7 @@
 #include "facebench/core/utf8.h"
 #include "facebench/io/file.h"
 #include "facebench/io/internal/memory_number.h"
+#include "facebench/io/internal/unfold.h"
 #include "facebench/io/text.h"
 
 namespace facebench {
@@ -119,6 +120,14 @@ class TfRecordArchive : public ImageArchive {
   struct Shard {
     fs::path path;
     MappedFile file;
+    std::string unfolded;  // of a file that gzip packed
+
+    std::string_view bytes() const {
+      const auto mapped = file.bytes();
+      return unfolded.empty()
+                 ? std::string_view(reinterpret_cast<const char*>(mapped.data()), mapped.size())
+                 : std::string_view(unfolded);
+    }
   };
   struct Entry {
     std::uint64_t offset = 0;
@@ -202,20 +211,24 @@ class TfRecordArchive : public ImageArchive {
   }
 
   void add_shard(const fs::path& path) {
-    MappedFile file(path);
-    const auto bytes = file.bytes();
-    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    Shard shard{path, MappedFile(path), {}};
+    const std::string_view all = shard.bytes();
     // A record may be as long as a compressed file's magic number says; its sum tells them apart.
     if (all.size() > kFrame &&
-        number_at<std::uint32_t>(all.data() + 8) != masked_sum(all.substr(0, 8)))
-      refuse_compressed(bytes, path.string());
-    shards_.push_back({path, std::move(file)});
+        number_at<std::uint32_t>(all.data() + 8) != masked_sum(all.substr(0, 8))) {
+      const auto bytes = shard.file.bytes();
+      if (begins_gzip(bytes))
+        shard.unfolded = unfold_gzip(bytes, path.string());
+      else
+        refuse_compressed(bytes, path.string());
+    }
+    shards_.push_back(std::move(shard));
   }
 
   // A file of records without a list: in its order, as far as it is whole.
   void scan() {
     add_shard(path_);
-    const std::uint64_t size = shards_[0].file.bytes().size();
+    const std::uint64_t size = shards_[0].bytes().size();
     for (std::uint64_t offset = 0; offset < size;) {
       entries_.push_back({.offset = offset});
       try {
@@ -247,8 +260,7 @@ class TfRecordArchive : public ImageArchive {
   // The data of a record, which its own sum follows.
   std::string_view record(std::int64_t i) const {
     const Entry& entry = at(i);
-    const auto bytes = shards_[entry.shard].file.bytes();
-    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string_view all = shards_[entry.shard].bytes();
     if (entry.offset > all.size() || all.size() - entry.offset < kFrame)
       fail(where(i), fmt::format("no record, the file has {} bytes", all.size()), kDamaged);
     const auto length = number_at<std::uint64_t>(all.data() + entry.offset);
@@ -393,11 +405,14 @@ std::optional<fs::path> list_of_folder(const fs::path& folder) {
 }
 
 bool is_tfrecord(const fs::path& path) {
-  if (has_ending(path, ".tfrecord") || has_ending(path, ".tfrecords") || has_ending(path, ".index"))
+  constexpr std::array endings = {".tfrecord", ".tfrecords", ".index", ".tfrecord.gz",
+                                  ".tfrecords.gz"};
+  if (std::ranges::any_of(endings, [&](const char* end) { return has_ending(path, end); }))
     return true;
   // As TensorFlow numbers them: NAME.tfrecord-00000-of-00004.
   const std::string file = path.filename().string();
-  if (file.find(".tfrecord") != std::string::npos && !shard_note(file).empty()) return true;
+  if (file.find(".tfrecord-") != std::string::npos && file.find("-of-") != std::string::npos)
+    return true;
   return list_of_folder(path).has_value();
 }
 
@@ -409,10 +424,11 @@ std::shared_ptr<const ImageArchive> open_tfrecord(const fs::path& path,
 }  // namespace
 
 ImageArchiveFormat tfrecord_archive() {
-  return {
-      "tfrecord",
-      "TFace's TFRecord files by their list .index (or .txt), or one .tfrecord, TensorFlow's too",
-      is_tfrecord, open_tfrecord, true};
+  return {"tfrecord",
+          "TFace's TFRecord files by their list .index (or .txt), or one .tfrecord, TensorFlow's "
+          "too, also "
+          ".gz",
+          is_tfrecord, open_tfrecord, true};
 }
 
 }  // namespace facebench

@@ -68,8 +68,11 @@ const Landmarks& template_of_other_kind(LandmarkKind kind) {
       ->landmarks;
 }
 
-Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, int width,
-                  int height, std::uint8_t border) {
+Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry,
+                  const CropOptions& resolved) {
+  const auto width = static_cast<int>(*resolved.width);
+  const auto height = static_cast<int>(*resolved.height);
+  const auto border = static_cast<std::uint8_t>(resolved.border);
   if (!face.has_landmarks) return rejected("the crop needs landmarks, and the face has none");
   if (!finite(face, true)) return rejected("a landmark holds no number");
   Landmarks target = entry.landmarks;
@@ -90,7 +93,10 @@ Crop crop_aligned(const Image& image, const Face& face, const CropEntry& entry, 
       doubt_of_landmarks(face, {entry.landmarks, entry.kind}, template_of_other_kind(entry.kind));
   if (entry.kind == LandmarkKind::eye_corners)
     return {SampleStatus::ok, {}, dlib_chip(image, face.landmarks, target, width, height), doubt};
-  return {SampleStatus::ok, {}, warp_affine(image, m, width, height, border), doubt};
+  return {SampleStatus::ok,
+          {},
+          warp_affine(image, m, width, height, border, parse_warp_rule(*resolved.warp)),
+          doubt};
 }
 
 }  // namespace
@@ -110,6 +116,9 @@ void CropOptions::describe(OptionsBuilder<CropOptions>& o) {
   o.field("margin_pixels", &CropOptions::margin_pixels,
           "added on each side of the box, pixels of the image; default: the crop's own", 0, 1e4);
   o.field("border", &CropOptions::border, "value outside the image, for aligned crops", 0, 255);
+  o.choice("warp", &CropOptions::warp,
+           "how aligned crops round positions between pixels; default: opencv4, steps of 1/32",
+           {"opencv4", "exact"});
 }
 
 const Table<CropEntry>& crops() {
@@ -184,7 +193,15 @@ CropOptions resolve_crop(const CropOptions& options) {
   if (!result.interpolation) result.interpolation = entry.interpolation;
   if (!result.margin) result.margin = entry.margin;
   if (!result.margin_pixels) result.margin_pixels = entry.margin_pixels;
+  const bool warped = entry.aligned && entry.kind != LandmarkKind::eye_corners;
+  if (!warped && result.warp)
+    throw std::invalid_argument("crop " + entry.name + " is not warped: it takes no warp");
+  if (warped && !result.warp) result.warp = "opencv4";
   return result;
+}
+
+std::string opencv_of_crop(const CropOptions& options) {
+  return *resolve_crop(options).interpolation == "bicubic" ? opencv_version() : "";
 }
 
 std::optional<CropWindow> crop_window(int width, int height, const Face& face,
@@ -202,9 +219,7 @@ Crop crop_face(const Image& image, const Face& face, const CropOptions& options)
   const CropOptions resolved = resolve_crop(options);
   const CropEntry& entry = crops().at(options.name);
   if (!entry.aligned) return crop_box(image, face, entry, resolved);
-  return crop_aligned(image, face, entry, static_cast<int>(*resolved.width),
-                      static_cast<int>(*resolved.height),
-                      static_cast<std::uint8_t>(resolved.border));
+  return crop_aligned(image, face, entry, resolved);
 }
 
 Affine fit_similarity(std::span<const Point> from, std::span<const Point> to) {

@@ -24,6 +24,7 @@ struct CropOptions {
   std::optional<double> margin;
   std::optional<double> margin_pixels;
   std::int64_t border = 0;
+  std::optional<std::string> warp;
 
   static void describe(OptionsBuilder<CropOptions>& o);
 };
@@ -66,6 +67,10 @@ void require_landmarks(std::string_view detector, std::string_view crop);
 // The options with everything that was left to the crop filled in, as manifests record them. Throws
 // std::invalid_argument for wrong options.
 CropOptions resolve_crop(const CropOptions& options);
+
+// The version of OpenCV where its pixels are those of this crop, "4.6.0"; empty where OpenCV has no
+// part in them, or gives the same with each version from 4.6 to 5.0 (interpolations but bicubic).
+std::string opencv_of_crop(const CropOptions& options);
 
 // Whole pixels of an image, [x0, x1) x [y0, y1).
 struct CropWindow {

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "facebench/archives/remote.h"
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
@@ -28,6 +29,9 @@ namespace fs = std::filesystem;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 void require_folder(const fs::path& root) {
+  if (const auto address = remote_address(root))
+    fail(*address, "is not a folder of this machine",
+         "On object stores tar, zip, Parquet and Arrow files are read.");
   if (!is_folder(root))
     fail(root.string(), "no such folder", "Give the folder that holds one folder for each person.");
 }
@@ -85,15 +89,51 @@ bool one_person_of_folders(const Dataset& dataset) {
          std::any_of(dataset.samples.begin(), dataset.samples.end(), is_below);
 }
 
+// The samples in the outer folders that a split names, "train+val".
+Dataset take_split(Dataset dataset, std::string_view split) {
+  std::set<std::int32_t> chosen;
+  for (std::size_t begin = 0; begin <= split.size();) {
+    const std::size_t end = std::min(split.find('+', begin), split.size());
+    const std::string name(split.substr(begin, end - begin));
+    const auto found = std::ranges::find(dataset.label_names, nfc(name),
+                                         [](const std::string& known) { return nfc(known); });
+    if (found == dataset.label_names.end()) {
+      std::vector<std::string> there;
+      for (const std::string& known : dataset.label_names) there.push_back(printable(known));
+      fail(dataset.root.string(), fmt::format("no folder '{}' with images", printable(name)),
+           fmt::format("There are {}.", first_names(there, 12)));
+    }
+    chosen.insert(static_cast<std::int32_t>(found - dataset.label_names.begin()));
+    begin = end + 1;
+  }
+  std::erase_if(dataset.samples, [&](const Sample& s) { return !chosen.contains(s.label); });
+  std::erase_if(dataset.passed_over, [&](const std::string& file) {
+    return std::ranges::none_of(chosen, [&](std::int32_t label) {
+      return file.starts_with(printable(dataset.label_names[static_cast<std::size_t>(label)]) +
+                              "/");
+    });
+  });
+  return dataset;
+}
+
 }  // namespace
 
-Dataset read_image_folder(const fs::path& root, std::string_view level) {
+Dataset read_image_folder(const fs::path& root, std::string_view level, std::string_view split) {
   if (!level.empty() && level != "1" && level != "2")
     throw std::invalid_argument(
         fmt::format("label: of a folder it is 1 where the people are the folders in it, 2 where "
                     "they are the folders in those; not '{}'",
                     printable(level)));
+  if (!split.empty() && level == "1")
+    throw std::invalid_argument(
+        "split names folders in which the people are, which is label 2, not 1");
   Dataset dataset = read_people("folder", root);
+  if (!split.empty()) {
+    dataset = people_of_inner_folders(take_split(std::move(dataset), split));
+    if (!level.empty()) dataset.archive["label"] = level;
+    dataset.archive["split"] = split;
+    return dataset;
+  }
   if (!level.empty()) {
     if (level == "2") dataset = people_of_inner_folders(std::move(dataset));
     dataset.archive["label"] = level;
@@ -172,7 +212,7 @@ const Table<DatasetReader>& dataset_readers() {
          }},
         {"folder", "any images, one folder for each person",
          [](const fs::path& root, std::int64_t, const ArchiveOptions& options) {
-           return read_image_folder(root, options.label);
+           return read_image_folder(root, options.label, options.split);
          }}};
     for (const ImageArchiveFormat& format : image_archives().entries())
       rows.push_back({format.name, format.doc,
@@ -190,10 +230,10 @@ Dataset read_dataset(std::string_view name, const fs::path& root, std::int64_t s
   if (skip_damaged < 0)
     throw std::invalid_argument("the number of damaged entries to skip is below 0");
   const DatasetReader& reader = dataset_readers().at(name);
-  const bool label_taken = options.label.empty() || name == "folder";
-  if (!(label_taken && options.split.empty()) && !image_archives().find(name))
-    throw std::invalid_argument(
-        fmt::format("label and split are of archives, and '{}' is a folder of people", name));
+  if (!(options.label.empty() && options.split.empty()) && name != "folder" &&
+      !image_archives().find(name))
+    throw std::invalid_argument(fmt::format(
+        "label and split are of archives and of 'folder', and '{}' is a folder of people", name));
   return reader.read(root, skip_damaged, options);
 }
 

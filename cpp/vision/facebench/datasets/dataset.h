@@ -50,8 +50,10 @@ Dataset read_lfw_folder(const std::filesystem::path& root);
 // are the folders in those, which are parts of the set (train/ann, test/ann), and one in several is
 // one person; empty: it is looked at (folder_levels.h), and said where it is open. Throws Error
 // where there is no image, and for parts of a data set without a level; std::invalid_argument for
-// another level.
-Dataset read_image_folder(const std::filesystem::path& root, std::string_view level = {});
+// another level. `split`: the people are those in these outer folders alone, "train" or
+// "train+val", level "2"; Error where there is no such folder.
+Dataset read_image_folder(const std::filesystem::path& root, std::string_view level = {},
+                          std::string_view split = {});
 
 // The named samples in the given order, each once (the first mention counts). Names match ids
 // exactly or, with `by_stem`, without their extensions; a name that matches several samples is an

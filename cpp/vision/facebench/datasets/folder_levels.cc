@@ -143,7 +143,8 @@ void look_for_parts(Dataset& dataset) {
          fmt::format("{}: folders called as the splits of a data set are, not as people",
                      first_names(levels.part_names, kFewParts)),
          with_folders > 0
-             ? fmt::format("Give one of them, in which each person has a folder. {}", kWhichLevel)
+             ? fmt::format("Give one of them, in which each person has a folder (--split {}). {}",
+                           levels.with_folders.front(), kWhichLevel)
              : "Give each person a folder in them; if they are people themselves, say --label "
                "1.");
   }

@@ -364,6 +364,8 @@ PackSummary write_pack(const Dataset& dataset, const Detector* detector, std::st
       {"selection", detector ? Json(selection) : Json()},
       {"crop", options_to_json(resolve_crop(crop))},
       {"image", {{"height", shape.height}, {"width", shape.width}}}};
+  if (std::string opencv = opencv_of_crop(crop); !opencv.empty())
+    manifest["opencv"] = std::move(opencv);
   if (!dataset.excluded.is_null()) manifest["excluded"] = dataset.excluded;
   if (!dataset.damaged.empty()) manifest["damaged"] = dataset.damaged;
   if (!dataset.archive.is_null()) manifest["archive"] = dataset.archive;

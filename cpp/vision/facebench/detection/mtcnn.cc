@@ -18,6 +18,7 @@
 #include "facebench/detection/internal/mtcnn_cascade.h"
 #include "facebench/detection/internal/mtcnn_device.h"
 #include "facebench/detection/internal/mtcnn_networks.h"
+#include "facebench/images/resize.h"
 
 namespace facebench {
 namespace {
@@ -41,10 +42,12 @@ class Mtcnn : public Detector {
   Json description() const override {
     Json options = options_to_json(options_);
     options.erase("weights");  // where the file lies decides nothing; its content does
-    return {{"detector", "mtcnn"},
-            {"options", options},
-            {"weights_sha256", sha256_},
-            {"instruction_set", isa_name(isa_)}};
+    Json said = {{"detector", "mtcnn"},
+                 {"options", options},
+                 {"weights_sha256", sha256_},
+                 {"instruction_set", isa_name(isa_)}};
+    if (rules_.double_levels) said["opencv"] = opencv_version();  // which resizes for it
+    return said;
   }
 
  protected:

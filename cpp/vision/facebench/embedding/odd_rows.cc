@@ -26,28 +26,35 @@ bool same(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
-std::string odd_rows(const EmbeddingSet& set, bool images_differ) {
-  std::vector<std::string> zero;  // the first three
-  std::size_t zeros = 0, faces = 0, first = 0;
-  bool alike = true;
-  for (std::size_t i = 0; i < set.size(); ++i) {
-    if (set.status[i] != SampleStatus::ok) continue;
-    if (faces++ == 0) first = i;
-    alike = alike && same(set.row(first), set.row(i));
-    if (std::ranges::any_of(set.row(i), [](float x) { return x != 0; })) continue;
-    if (zeros++ < 3) zero.push_back(set.names[i]);
+void OddRows::add(const EmbeddingSet& rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows.status[i] != SampleStatus::ok) continue;
+    const auto row = rows.row(i);
+    if (faces_++ == 0) first_.assign(row.begin(), row.end());
+    alike_ = alike_ && same(first_, row);
+    if (std::ranges::any_of(row, [](float x) { return x != 0; })) continue;
+    if (zeros_++ < 3) zero_.push_back(rows.names[i]);
   }
-  if (zeros > 0)
+}
+
+std::string OddRows::text(bool images_differ) const {
+  if (zeros_ > 0)
     return fmt::format(
         "{} of {} embeddings are of length 0 ({}{}): they have no direction, and an evaluation "
         "refuses them. Check the model, its mean and its std.",
-        zeros, faces, fmt::join(zero, ", "), zeros > 3 ? ", ..." : "");
-  if (faces > 1 && alike && images_differ)
+        zeros_, faces_, fmt::join(zero_, ", "), zeros_ > 3 ? ", ..." : "");
+  if (faces_ > 1 && alike_ && images_differ)
     return fmt::format(
         "All {} embeddings are the same, and their images are not. Check the model, its mean and "
         "its std.",
-        faces);
+        faces_);
   return "";
+}
+
+std::string odd_rows(const EmbeddingSet& set, bool images_differ) {
+  OddRows odd;
+  odd.add(set);
+  return odd.text(images_differ);
 }
 
 }  // namespace facebench

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
+#include <span>
 #include <vector>
 
 #include "facebench/core/shard.h"
@@ -20,5 +23,15 @@ EmbeddingSet extract_shard(const Model& model, const ImageSource& images, const 
 // shards, where one is missing or there twice, or where they were computed by different models,
 // options or versions, or are of different sources.
 EmbeddingSet merge_shards(std::vector<EmbeddingSet> shards);
+
+// What a merge wrote.
+struct MergedShards {
+  std::int64_t rows = 0, dim = 0;
+};
+// The files of all shards, in any order, as one file: the bytes of write_embeddings() of
+// merge_shards(). One shard's names and some rows are in memory at a time, and eight bytes of each
+// row of the whole. Throws as merge_shards() and read_embeddings().
+MergedShards merge_shard_files(std::span<const std::filesystem::path> shards,
+                               const std::filesystem::path& out, const Job& job = {});
 
 }  // namespace facebench

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <opencv2/core/utility.hpp>
 #include <opencv2/imgproc.hpp>
 #include <stdexcept>
 
@@ -113,6 +114,8 @@ Image resize(const Image& image, int width, int height, Interpolation interpolat
   cv::resize(in, out, out.size(), 0, 0, opencv_flag(interpolation));
   return result;
 }
+
+std::string opencv_version() { return cv::getVersionString(); }
 
 Image cut(const Image& image, int x0, int y0, int x1, int y1) {
   check_image(image);

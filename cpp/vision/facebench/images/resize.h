@@ -32,6 +32,10 @@ Interpolation parse_interpolation(std::string_view name);
 Image resize(const Image& image, int width, int height,
              Interpolation interpolation = Interpolation::bilinear);
 
+// The version of the OpenCV in use, "4.6.0". Of resize(), bicubic alone depends on it: 5.0 rounds
+// some values otherwise than 4.6.
+std::string opencv_version();
+
 // The part [x0, x1) x [y0, y1) of an image. Throws std::out_of_range where it is empty or not
 // inside.
 Image cut(const Image& image, int x0, int y0, int x1, int y1);

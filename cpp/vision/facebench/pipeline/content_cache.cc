@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "facebench/core/error.h"
+#include "facebench/images/resize.h"
 #include "facebench/io/file.h"
 #include "facebench/io/file_lock.h"
 #include "facebench/io/machine_error.h"
@@ -63,6 +64,7 @@ std::string library_hash(const void* address) {
 const Json& build() {
   static const Json basics = [] {
     Json b = content_basics();
+    b["opencv"] = opencv_version();
     b["libraries"] = {library_hash(reinterpret_cast<const void*>(&pack_key)),
                       library_hash(reinterpret_cast<const void*>(&content_basics))};
     return b;

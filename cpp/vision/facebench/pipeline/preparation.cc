@@ -49,6 +49,8 @@ void PreparationOptions::describe(OptionsBuilder<PreparationOptions>& o) {
   o.field("crop", &PreparationOptions::crop, "how the face is cut out (see: facebench list crops)");
   o.field("crop_size", &PreparationOptions::crop_size,
           "pixels, one number or width and height; default: the crop's own", 1, 4096);
+  o.field("warp", &PreparationOptions::warp,
+          "how aligned crops round positions between pixels: opencv4 (default), exact");
 }
 
 PreparationOptions preparation_of(const BatchModelInfo& model) {
@@ -132,6 +134,13 @@ Preparation resolve_preparation(std::span<const PreparationSource> sources) {
     result.crop.width = static_cast<int>(size->front());
     result.crop.height = static_cast<int>(size->back());
   }
+  for (const PreparationSource& source : sources)
+    if (source.options.warp) {
+      result.crop.warp = source.options.warp;
+      result.decided_by["warp"] = source.who;
+      break;
+    }
+  resolve_crop(result.crop);  // refuses what does not go together
   return result;
 }
 

@@ -24,6 +24,7 @@ struct PreparationOptions {
   std::optional<std::string> selection;
   std::optional<std::string> crop;
   std::optional<std::vector<std::int64_t>> crop_size;  // width and height, or one number for both
+  std::optional<std::string> warp;
 
   static void describe(OptionsBuilder<PreparationOptions>& o);
 };

@@ -17,14 +17,17 @@
 #include "facebench/datasets/pack_writer.h"
 #include "facebench/datasets/person_names.h"
 #include "facebench/embedding/extractor.h"
+#include "facebench/images/resize.h"
 #include "facebench/io/exclusion.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/presence.h"
+#include "facebench/io/sha256.h"
 #include "facebench/pipeline/content_cache.h"
 #include "facebench/pipeline/internal/kept_faces.h"
 #include "facebench/runs/save.h"
+#include "facebench/trials/anonymous.h"
 #include "facebench/trials/without.h"
 
 namespace facebench {
@@ -150,6 +153,8 @@ void RunRequest::describe(OptionsBuilder<RunRequest>& o) {
           "result says so",
           1, 9e15);
   o.field("discard", &RunRequest::discard, "do not keep pack.h5 and embeddings.h5");
+  o.field("anonymous", &RunRequest::anonymous,
+          "write names as hashes, no paths and no faces: for lists that are secret");
   o.field("overwrite", &RunRequest::overwrite, "replace an existing result");
   o.field("cache", &RunRequest::cache,
           "where packs and embeddings are kept, and taken from when the same are needed again");
@@ -245,7 +250,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
                            {"decode", packed.at("decode")},
                            {"decided_by", preparation.decided_by},
                            {"failures", packed.at("failures")}};
-  for (const char* oddity : {"outside", "exif_tagged"})
+  for (const char* oddity : {"outside", "exif_tagged", "opencv"})
     if (packed.contains(oddity)) preparation_json[oddity] = packed.at(oddity);
   const fs::path embeddings_path = work.temporary() / "embeddings.h5";
   const auto embeddings_entry = cache.take_or_make(
@@ -259,7 +264,19 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
         write_embeddings(embeddings_path, embeddings);
       },
       job);
-  const EmbeddingSet embeddings = read_embeddings(embeddings_path);
+  EmbeddingSet embeddings = read_embeddings(embeddings_path);
+  std::string embeddings_sha256 = embeddings_entry.sha256;
+  std::optional<HashedNames> hashed;
+  if (request.anonymous) {
+    hashed.emplace(trials);
+    trials = hashed->of(std::move(trials));
+    for (std::string& name : embeddings.names) name = hashed->of(name);
+    // The file may be the cache's: another takes its place.
+    fs::remove(embeddings_path);
+    write_embeddings(embeddings_path, embeddings);
+    embeddings_sha256 = sha256_file(embeddings_path, job);
+    preparation_json.erase("outside");
+  }
 
   const std::pair<const char*, bool> taken[] = {{"pack", pack_entry.taken},
                                                 {"embeddings", embeddings_entry.taken}};
@@ -280,9 +297,13 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
     result.warnings.push_back(std::move(warning));
   if (!model.info().file.empty())
     result.inputs.push_back({"model", model.info().file, model.info().sha256});
-  result.embeddings = {{"manifest", embeddings.manifest}, {"sha256", embeddings_entry.sha256}};
+  result.embeddings = {{"manifest", embeddings.manifest}, {"sha256", embeddings_sha256}};
+  if (hashed)
+    for (auto* texts : {&result.notes, &result.warnings})
+      for (std::string& text : *texts) text = hashed->without_names(text);
 
   RunInfo info;
+  info.anonymous = request.anonymous;
   info.command = request.command;
   info.threads = job.threads;
   info.root = request.places.root;
@@ -291,13 +312,14 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
                   {"images_sha256", images_sha256},
                   {"pack_sha256", pack_entry.sha256}};
   info.circumstance = {
-      {"images", fs::absolute(images).generic_string()},
+      {"images", request.anonymous ? Json() : Json(fs::absolute(images).generic_string())},
+      {"opencv", opencv_version()},
       {"cache", {{"pack", pack_entry.taken}, {"embeddings", embeddings_entry.taken}}}};
   if (!caching) info.circumstance.erase("cache");
   save_run(out, result, info, request.overwrite, [&](const fs::path& folder) {
     if (request.pages) request.pages(folder);
     if (!request.discard) {
-      fs::rename(pack_path, folder / "pack.h5");
+      if (!request.anonymous) fs::rename(pack_path, folder / "pack.h5");
       fs::rename(embeddings_path, folder / "embeddings.h5");
     }
     // Whoever is killed when the run is there leaves nothing beside it.

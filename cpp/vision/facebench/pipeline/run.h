@@ -31,7 +31,10 @@ struct RunRequest {
   std::filesystem::path exclude;
   // For a quick look, which the result then warns of: so many comparisons, or images (the same).
   std::optional<std::int64_t> limit;
-  bool discard = false;    // pack.h5 and embeddings.h5 are not kept
+  bool discard = false;  // pack.h5 and embeddings.h5 are not kept
+  // Names of images, templates and people are hashes, and no path is written; pack.h5, which holds
+  // the faces, is not kept. verify computes the same hashes from the lists (trials/anonymous.h).
+  bool anonymous = false;
   bool overwrite = false;  // an existing run folder is replaced
   // A folder of packs and embeddings that earlier runs made (content_cache.h); empty: none. The
   // result is the same to the byte; the circumstance of run.json says what was taken from it.

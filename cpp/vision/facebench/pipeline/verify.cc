@@ -65,9 +65,20 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
                   const RunScores& scores, const Job& job) {
   const Json expected = run.manifest.content.value("images_sha256", Json());
   if (!expected.is_string()) return;
+  std::optional<TrialSet> named;
+  if (is_anonymous(run)) {
+    if (!root.empty()) named = lists_of(run, scores, root);
+    if (!named || named->names.size() != scores.trials.names.size()) {
+      checks.push_back({"images", false,
+                        "their names are hashes, and --root does not have the lists that say them",
+                        false});
+      return;
+    }
+  }
+  const TrialSet& trials = named ? *named : scores.trials;
   const Json recorded = run.manifest.circumstance.value("images", Json());
   fs::path folder = recorded.is_string() ? recorded.get<std::string>() : std::string();
-  if (!root.empty()) folder = find_images(scores.spec, scores.trials, {.root = root});
+  if (!root.empty()) folder = find_images(scores.spec, trials, {.root = root});
   const auto reachable = [&](const fs::path& path) { return may_open(path, {run.folder, root}); };
   if (!reachable(folder)) {
     checks.push_back({"images", false,
@@ -76,8 +87,8 @@ void check_images(std::vector<Check>& checks, const Run& run, const fs::path& ro
                                   folder.string())});
     return;
   }
-  const std::vector<std::string>& names = scores.trials.names;
-  const Dataset dataset = protocol_dataset(scores.spec, scores.trials, folder);
+  const std::vector<std::string>& names = trials.names;
+  const Dataset dataset = protocol_dataset(scores.spec, trials, folder);
   std::vector<std::string> hashes(names.size(), std::string(kNoFile));
   {
     Stage stage(job, "hash images", static_cast<std::int64_t>(names.size()), "images");

@@ -103,12 +103,13 @@ OpenedTrainingSet open_training_set(const std::filesystem::path& path,
   OpenedTrainingSet opened;
   const bool archive = find_image_archive(path) != nullptr;
   const bool folder = !archive && is_folder(path);
-  if (!archive && !((options.label.empty() || folder) && options.split.empty()))
-    throw std::invalid_argument("label and split are of an archive: " + path.string() +
-                                " is a pack or a folder of people");
+  if (!archive && !folder && !(options.label.empty() && options.split.empty()))
+    throw std::invalid_argument("label and split are of an archive or a folder: " + path.string() +
+                                " is a pack");
   if (archive || folder) {
     auto images = std::make_unique<const DecodedImages>(
-        archive ? read_archive(path, 0, {}, options) : read_image_folder(path, options.label),
+        archive ? read_archive(path, 0, {}, options)
+                : read_image_folder(path, options.label, options.split),
         shape);
     opened.set = training_set(*images, exclusion);
     opened.images = std::move(images);
@@ -136,7 +137,8 @@ TrainingClasses training_classes(const TrainingSet& set) {
     number[label] = 0;
   }
   if (number.size() < 2)
-    fail("training set", fmt::format("{} persons with a usable image", number.size()),
+    fail("training set",
+         fmt::format("{} with a usable image", number.empty() ? "nobody" : "a single person"),
          "Training needs two at least: check labels and statuses of the pack");
   for (auto& [label, index] : number) index = classes.count++;
   classes.labels.assign(static_cast<std::size_t>(n), -1);

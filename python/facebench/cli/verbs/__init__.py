@@ -50,6 +50,7 @@ SECTIONS: dict[str, dict[str, Any]] = {
             "convert": "cli.verbs.data.convert",
             "describe": "cli.verbs.data.describe",
             "overlap": "cli.verbs.data.overlap",
+            "keep": "cli.verbs.data.keep",
             "merge": "cli.verbs.data.merge",
             "croissant": "cli.verbs.data.croissant",
         },

@@ -74,7 +74,7 @@ def check(
     """What is there for a protocol, and what is missing. Before anything is run; opens no image."""
     check = facebench.protocols.check_data(protocol, root, images, lists)
     good = check.complete and not (strict and check.blemishes)
-    return Answer(check.to_dict(), str(check), 0 if good else common.EXIT_FAILED)
+    return Answer(check.to_dict(), str(check), 0 if good else common.EXIT_VERDICT)
 
 
 @verb("facebench data scan lfw --root LFW --protocol lfw")
@@ -110,7 +110,7 @@ def scan(
         "findings": findings,
         **common.fields_of(images, "unlabelled", "passed_over", "notes"),
     }
-    return Answer(fields, "\n".join(lines), common.EXIT_FAILED if findings else 0)
+    return Answer(fields, "\n".join(lines), common.EXIT_VERDICT if findings else 0)
 
 
 @verb(
@@ -225,6 +225,22 @@ def overlap(
     return overlap
 
 
+@verb("facebench data keep LFW/protocol/peopleDevTrain.txt --root LFW --dataset lfw --least 3")
+def keep(
+    people: argument("Who stays: one person a line, or LFW's peopleDevTrain.txt.", Path),
+    root: common.Root,
+    dataset: option("See: facebench list datasets.") = "folder",
+    least: option("Only people with so many images or more.", int, min=1) = 1,
+    out: option("The list; default: runs/data-keep-NAME-N.", Path, metavar="FILE") = None,
+):
+    """Keep to people of a list. Writes the list of all others, for --exclude."""
+    text, kept, images = facebench.datasets.keep(people, root, dataset, least=least)
+    path = common.out_path(out, "data-keep", people.stem, suffix=".txt")
+    facebench.reports.write_text(path, text)
+    fields = {"path": str(path), "people": kept, "images": images}
+    return Answer(fields, f"{path}: for --exclude; {kept} people with {images} images stay")
+
+
 @verb("facebench data croissant faces.h5 --license 'research only' --out published")
 def croissant(
     pack: argument("A pack.", Path),
@@ -246,17 +262,42 @@ def croissant(
     return Answer({"path": str(path)}, f"{path}: metadata; publish {pack.name} beside it")
 
 
+def number_ranges(numbers) -> str:
+    """Numbers that ascend as Slurm's --array takes them.
+
+    >>> number_ranges([1, 2, 3, 7, 9, 10])
+    '1-3,7,9-10'
+    """
+    ends: list[list[int]] = []
+    for number in numbers:
+        if ends and number == ends[-1][1] + 1:
+            ends[-1][1] = number
+        else:
+            ends.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ends)
+
+
 @verb("facebench data merge part-1-of-2.h5 part-2-of-2.h5 --out lfw-m.h5")
 def merge(
     shards: argument("The files of all shards, in any order.", list[Path]),
+    missing: flag("--missing", "Say which are still to be made, and join nothing.") = False,
     out: common.Out = None,
 ):
     """Join what embed --shard wrote, or pack --shard. The same bytes as of one process."""
+    from facebench.datasets._remote import one_by_one  # needs torch
+
+    if missing:
+        left, count = facebench.io.missing_shards(shards)
+        text = f"{len(left)} of {count} shards are still to be made: {number_ranges(left)}"
+        if not left:
+            text = f"all {count} shards are there"
+        return Answer({"missing": left, "count": count}, text)
     path = common.out_path(out, "data-merge", suffix=".h5")
+    shards = one_by_one(shards)
     if facebench.pipeline.is_pack(shards[0]):
         images = facebench.pipeline.merge_packs(shards, path).images
         text = f"{path}: {images} images out of {len(shards)} shards"
         return Answer({"path": str(path), "images": images}, text)
-    rows, dim = facebench.embedding.merge_shards(shards, path).values.shape
+    rows, dim = facebench.embedding.merge_shard_files(shards, path)
     text = f"{path}: {rows} rows of {dim} numbers out of {len(shards)} shards"
     return Answer({"path": str(path), "rows": rows, "dim": dim}, text)

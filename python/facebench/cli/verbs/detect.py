@@ -5,13 +5,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-import typer
+import click
 
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import Answer, verb
-from facebench.core._arguments import number_and_first
+from facebench.core._arguments import number_and_first, printable
 from facebench.core._files import open_file
 
 
@@ -64,14 +64,14 @@ def detect(
             with open_file(target) as faces:
                 if sys.stdout.isatty():
                     for line in faces:
-                        print(common.shown(line.decode("utf-8", "surrogateescape")), end="")
+                        print(printable(line.decode("utf-8", "surrogateescape")), end="")
                 else:
                     shutil.copyfileobj(faces, sys.stdout.buffer)
     for row in summary.failures:
         common.complain(row.reason if row.status == "unreadable" else f"{row.name}: {row.status}")
     code = common.EXIT_FAILED if strict and summary.failures else 0
     if out is None:  # the faces have been printed
-        raise typer.Exit(code)
+        raise click.exceptions.Exit(code)
     fields = {
         "path": str(out),
         **common.fields_of(summary, "images", "faces", "counts", "tagged"),

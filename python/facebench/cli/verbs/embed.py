@@ -23,7 +23,7 @@ def embed(
     providers: common.Providers = None,
     exif_orientation: common.ExifOrientation = False,
     shard: common.Shard = "",
-    shards: common.Shards = 16,
+    shards: common.Shards = None,
     workers: common.Workers = "",
     out: common.Out = None,
     threads: common.Threads = 0,

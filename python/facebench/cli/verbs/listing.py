@@ -122,6 +122,7 @@ KINDS = {
     "intervals": lambda: facebench.protocols.interval_methods(),
     "failures": lambda: facebench.protocols.failure_policies(),
     "metrics": lambda: facebench.protocols.protocol_metrics(),
+    "backends": lambda: facebench.backends.backend_kinds(),
     "networks": _networks,
     "models": lambda: facebench.embedding.list_models(),
     "losses": lambda: facebench.losses.list_losses(),

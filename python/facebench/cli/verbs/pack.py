@@ -14,7 +14,7 @@ def pack(
     root: common.Root,
     strict: common.Strict = False,
     shard: common.Shard = "",
-    shards: common.Shards = 16,
+    shards: common.Shards = None,
     workers: common.Workers = "",
     device: common.Device = "cpu",
     out: common.Out = None,

@@ -5,7 +5,7 @@ from facebench.cli import common
 from facebench.cli.options import argument, option
 from facebench.cli.verb import Answer, verb
 from facebench.cli.verbs.listing import KINDS
-from facebench.core._arguments import did_you_mean
+from facebench.core._arguments import did_you_mean, printable
 from facebench.core._options import OptionsClass
 
 
@@ -119,4 +119,4 @@ def show(
     for k, entry in fields.items():
         said = {key: value for key, value in entry.items() if key not in UNSAID.get(k, ())}
         text += [f"{k}:", *_lines(said, 1)]
-    return Answer(fields, common.shown("\n".join(text)))
+    return Answer(fields, printable("\n".join(text)))

@@ -55,6 +55,8 @@ def train(
     validation_pack: option("The images of its lists, packed.", Path) = None,
     root: option("Its data set, as its authors distribute it.") = "",
     lists: option("The folder of its lists, where not found in --root.") = "",
+    mllog: option("A new file for lines as MLPerf's mllog has them.", Path) = None,
+    mllog_target: option("The validation's value that ends the run in it.", float) = None,
     out: common.Out = None,
     seed: option("The recipe's seed.", int, min=0) = None,
     **options,
@@ -78,10 +80,14 @@ def train(
     judge = None
     if validate and first:
         judge = training.validation(validate, validation_pack, root=root, lists=lists, **judging)
+    if mllog_target is not None and (mllog is None or judge is None):
+        raise ValueError("--mllog-target needs --mllog and --validate, which gives the values")
+    described = training.load_recipe(recipe, scaled_batch=batch, **settings)
     folder = common.out_path(out, "train", Path(recipe).stem) if first else Path("runs")
+    log = training.MLLog(mllog, described, mllog_target) if mllog and first else None
     try:
         result = facebench.train(
-            training.load_recipe(recipe, scaled_batch=batch, **settings),
+            described,
             pack,
             folder,
             network=network,
@@ -94,11 +100,15 @@ def train(
             device=device,
             progress=None if first else False,
             on_start=_print_memory,
+            on_epoch=log and log.on_epoch,
             process_group=group,
             **options,
         )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"to go on: {resuming(folder, out, options)}") from None
+    finally:
+        if log:
+            log.end()
     if not first:
         return None
     epochs = f"{result['epochs']} epoch{'s' * (result['epochs'] != 1)}"

@@ -4,7 +4,7 @@ import os
 
 import onnxruntime
 
-from facebench import _onnxruntime
+from facebench._onnx import sessions
 from facebench.lab.engines.engine import SteppedEngine, noise
 from facebench.lab.engines.libraries import loaded_libraries
 from facebench.lab.engines.numpy_files import batches_of_files
@@ -27,9 +27,9 @@ class Engine(SteppedEngine):
         options.inter_op_num_threads = 1
         kind, _, number = spec["device"].partition(":")
         card = None if kind == "cpu" else int(number or 0)
-        if card is not None and not _onnxruntime.has_cuda():
+        if card is not None and not sessions.has_cuda():
             raise RuntimeError("this ONNX Runtime has no CUDA")
-        self._session = _onnxruntime.session(spec["onnx"], options, card)
+        self._session = sessions.session(spec["onnx"], options, card)
         self._input = self._session.get_inputs()[0].name
         place = (kind, card or 0)
         self._batch = onnxruntime.OrtValue.ortvalue_from_numpy(noise(spec)[0], *place)

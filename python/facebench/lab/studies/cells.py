@@ -89,9 +89,12 @@ class _Collected:
         else:
             stated = (column.get("track", ""), metric_name)
             chosen = [headline(there[0], column)[:2] if there else stated]
+        stated_tracks = {c.get("track", "") for c in self.spec.columns
+                         if c.get("protocol") == column["protocol"]}  # fmt: skip
         for track, metric in chosen:
             title = _eval.metric_title(metric) if metric else ""
-            several = len({t for m in there for t in m["tracks"]}) > 1
+            measured = {t for m in there for t in m["tracks"]}
+            several = len(measured) > 1 or len(stated_tracks) > 1
             parts = [base["name"], track if several else "", title]
             yield base | {
                 "track": track,
@@ -108,7 +111,7 @@ class _Collected:
     def _metrics(self, number, row, seed):
         """``metrics.json`` of a cell's run; None where there is none."""
         jobs = self._jobs(number, row)
-        if not isinstance(jobs, list) or self.outcomes[jobs[seed].key].status == "failed":
+        if not isinstance(jobs, list) or not self.outcomes[jobs[seed].key].is_there:
             return None
         job = jobs[seed]
         if job.key not in self.metrics:
@@ -131,9 +134,11 @@ class _Collected:
         jobs = self._jobs(column["spec"], r)
         if not isinstance(jobs, list):
             return cell | {"why": jobs}
-        failed = [o for o in (self.outcomes[j.key] for j in jobs) if o.status == "failed"]
-        if failed:
-            return cell | {"why": f"failed: {failed[0].reason}", "failed": True}
+        absent = [o for o in (self.outcomes[j.key] for j in jobs) if not o.is_there]
+        if absent:
+            first = next((o for o in absent if o.status == "failed"), absent[0])
+            why = {"why": f"{first.status}: {first.reason}"}
+            return cell | why | ({"failed": True} if first.status == "failed" else {})
         cell |= {"jobs": [j.folder("").as_posix() for j in jobs]}
         if column["kind"] == "metric":
             return cell | self._measured(r, row, column, jobs, cell)
@@ -226,7 +231,7 @@ class _Collected:
             return ""
         first = next(j for j in (self._jobs(column["spec"], k) for k in range(r + 1))
                      if isinstance(j, list)
-                     and self.outcomes[j[0].key].status != "failed")[0]  # fmt: skip
+                     and self.outcomes[j[0].key].is_there)[0]  # fmt: skip
         if first.key == job.key:
             return ""
         return reasons(analysis.why_not_comparable(self._run(first), self._run(job)))
@@ -423,6 +428,10 @@ def _of_steps(result, row, name):
         if name == "memory" and taken is None:
             return None, f"{engine} does not say what it takes of a card"
     means = {"seconds": measured["seconds"]["mean"], "memory": taken and taken["peak"]}
+    if name == "joules_an_image":
+        of = "processors" if result["options"]["device"] == "cpu" else "card"
+        joules = measured["joules_an_image"][of]
+        return joules, "" if joules is not None else f"this machine does not say what its {of} took"
     if name != "gain":
         return (measured | means)[name], ""
     other = _of_engine(result, row["over"])

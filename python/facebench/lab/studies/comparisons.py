@@ -58,21 +58,50 @@ def differences(table: dict) -> list[dict]:
     return by_column
 
 
+def less_columns(table: dict) -> dict[int, tuple[str, list[Cell]]]:
+    """For a table of few measured columns: {number of a column: the heading "less NAME" and what
+    each row has more than that one}. Wide tables have their differences below alone."""
+    measured = [k for k, c in enumerate(table["columns"]) if c["kind"] in ("metric", "result")]
+    names, found = [row["name"] for row in table["rows"]], {}
+    if len(measured) > _FEW:
+        return {}
+    for one in table.get("differences", ()):
+        column, parts = table["columns"][one["column"]], {p["row"]: p for p in one["parts"]}
+        cells = [_difference(column, parts[n]) if n in parts else Cell("–") for n in names]
+        found[one["column"]] = (f"less {one['baseline']}", cells)
+    for order in table["order"]:
+        less = order["ranking"] and _less_first(
+            table, table["columns"][order["column"]], order["ranking"], order["rows"]
+        )
+        if less:
+            base, of_rows = less
+            there = dict(zip(order["rows"], of_rows, strict=True))
+            cells = [there.get(k, Cell("–")) for k in range(len(names))]
+            found[order["column"]] = (f"less {names[order['rows'][base]]}", cells)
+    return found
+
+
+_FEW = 3  # measured columns that stand with their differences on a page of 1280 px
+
+
+def _difference(column, part) -> Cell:
+    """What a row has more than another; a star where its interval leaves out zero."""
+    value, ends = part["difference"], part["interval"]
+    if value is None:
+        return Cell("undefined")
+    over = f"{part['seeds']} seeds" if part["interval_over"] == "seeds" else part["interval_over"]
+    shown = ends and None not in ends and " – ".join(signed(column, e) for e in ends)
+    text_of = signed(column, value) + " *" * part["clear"]
+    return Cell(text_of, f"{shown} over {over}" if shown else "", sort=value)
+
+
 def row_differences(table):
     """What the rows have more than the baseline of each column."""
     rows, found = [], table["differences"]
     for one in found:
         column = table["columns"][one["column"]]
         for part in one["parts"]:
-            ends = part["interval"]
-            seeds, over = part["seeds"], part["interval_over"]
-            shown = ends and None not in ends and " – ".join(signed(column, e) for e in ends)
-            over = f"{seeds} seeds" if over == "seeds" else over
-            value = part["difference"]
-            text_of = "undefined" if value is None else signed(column, value)
-            below = f"{shown} over {over}" if shown else ""
-            rows.append([heading(column), part["row"], one["baseline"],
-                         Cell(text_of + " *" * part["clear"], below, sort=value),
+            rows.append([heading(column), part["row"], one["baseline"], _difference(column, part),
                          Cell(p_value(part["p_value"]), sort=part["p_value"])])  # fmt: skip
     parts = [part for one in found for part in one["parts"]]
     note = (

@@ -116,10 +116,19 @@ class Study:
             for row in table.rows:
                 change = next((kinds[k] for k in _KINDS if k in row and k in kinds), {})
                 caps, shrink = change.get("at_most", {}), change.get("shrink", 1)
+                if not isinstance(caps, dict):
+                    raise Error(f"{self.id}: the rehearsal's at_most is not a table of numbers.")
+                given = {k: row["settings"].get(k, most) for k, most in caps.items()}
+                for key, value in [*caps.items(), *given.items(), ("shrink", shrink)]:
+                    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+                        raise Error(
+                            f"{self.id}: the rehearsal needs a number above 0 as {brief(key)}, "
+                            f"not {type_text(value)}."
+                        )
                 smaller = _merged(row, {k: v for k, v in change.items() if k not in _SMALLER})
                 if "batch" in smaller:
                     smaller["batch"] = max(2, smaller["batch"] // shrink)
-                capped = {k: min(row["settings"].get(k, most), most) for k, most in caps.items()}
+                capped = {k: min(given[k], most) for k, most in caps.items()}
                 smaller["settings"] = smaller["settings"] | capped
                 smaller.pop("conditions", None)  # they are those of what is not made here
                 rows.append(_named_by_what_ran(row, smaller))
@@ -324,7 +333,7 @@ def _row(path, where, source) -> dict:
     dotted = {k: v for k, v in source.items() if "." in k}
     row = {k: v for k, v in source.items() if k not in dotted}
     check_keys(path, f"a row of {where}", row, ROW)
-    check_kinds(path, f"a row of {where}", row, {"name": str, "settings": dict})
+    check_kinds(path, f"a row of {where}", row, {"name": str, "settings": dict, "batch": int})
     if "name" not in row:
         named = [str(v) for k, v in source.items() if isinstance(v, str | int | float)
                  and k not in ("recipe", "images", "seeds")]  # fmt: skip

@@ -3,6 +3,7 @@ again from where it was when it was stopped."""
 
 import contextlib
 import ctypes
+import errno
 import hashlib
 import json
 import multiprocessing
@@ -19,6 +20,7 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +29,9 @@ from facebench import __version__, analysis, reports
 from facebench.core import Error
 from facebench.core._files import read_json
 from facebench.core._inside import refuse_links
+from facebench.core._shards import executor_of
 from facebench.io import canonical_json, sha256_file
+from facebench.lab.studies.stopping import answered
 from facebench.lab.studies.work import ALONE, RESUMED, WORK
 
 
@@ -57,12 +61,17 @@ class Job:
 
 @dataclass
 class Outcome:
-    """What became of a job: ``made``, ``kept`` (it was there, whole) or ``failed`` and why."""
+    """What became of a job: ``made``, ``kept`` (it was there, whole), ``failed``, or ``not made``,
+    where the study was stopped; why."""
 
     job: Job
     status: str
     result: dict = field(default_factory=dict)
     reason: str = ""
+
+    @property
+    def is_there(self) -> bool:
+        return self.status in ("made", "kept")
 
 
 class Stopped(KeyboardInterrupt):
@@ -167,6 +176,8 @@ def run_jobs(
     """Makes what is not there as a whole of the wanted jobs and of all that they need; an `Outcome`
     for each, by its key. Jobs that time something run alone, after the others. ``kinds``: of jobs
     that may be made, None: all; others that are not there fail. Ctrl-C is `Stopped`."""
+    if executor is not None:
+        executor_of(executor, "executor")
     waiting, outcomes = _in_order(targets), {}
     for key, job in list(waiting.items()):
         result = read_whole(job, job.folder(out))
@@ -199,6 +210,14 @@ def run_jobs(
         free = len(running) < limit and not any(map(alone, running.values()))
         return free and not (alone(job) and running)
 
+    begun: list[Job] = []  # the last ones, of which some may have ended
+
+    def answer():
+        names = [f"{j.kind} {j.name}" for j in begun if j.key not in outcomes] or ["nothing"]
+        say(f"stopping: waits for {', '.join(names)}; then writes the page of what is done")
+
+    answering = ExitStack()
+    answering.enter_context(answered(answer))
     try:
         while waiting or running:
             # What may run beside others first.
@@ -208,6 +227,7 @@ def run_jobs(
                 if failed:
                     ended(waiting.pop(key), {}, failed.reason)
                 elif None not in needed and may_start(job):
+                    begun.append(job)
                     running[pool.submit(work, job, Path(out).absolute())] = waiting.pop(key)
             if not running:
                 continue
@@ -228,11 +248,12 @@ def run_jobs(
                 except Exception as error:  # of an executor of somebody else's
                     ended(job, {}, f"{type(error).__name__}: {error}")
     except KeyboardInterrupt:
-        why = "the study was stopped before it was made; the same command goes on"
+        why = "the study was stopped; the same command goes on"
         for key, job in _in_order(targets).items():
-            outcomes.setdefault(key, Outcome(job, "failed", {}, why))
+            outcomes.setdefault(key, Outcome(job, "not made", {}, why))
         raise Stopped(outcomes) from None
     finally:
+        answering.close()
         if executor is None:
             pool.shutdown(cancel_futures=True)
     return outcomes
@@ -278,6 +299,13 @@ class _Pool(Executor):
         except BrokenProcessPool:
             self._pool = None
             return self._started().submit(function, *arguments, **named)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM):
+                raise
+            raise Error(
+                f"{self._jobs} jobs at once do not start: {error.strerror}. Allow more open files "
+                "and processes (ulimit -n, ulimit -u), or take fewer jobs (--jobs 1)"
+            ) from None
 
     def _started(self):
         if self._pool is None:

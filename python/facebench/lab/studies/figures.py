@@ -163,4 +163,5 @@ def pictures(out, table):
             yield text(f"{column['title']}: {cell['why']}")
         else:
             path = out / cell["jobs"][0] / cell["text"]
-            yield image_section("", path, column["title"]).blocks[0]
+            place = path.relative_to(out).as_posix()
+            yield image_section("", path, column["title"], place).blocks[0]

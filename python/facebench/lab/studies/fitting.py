@@ -2,13 +2,12 @@
 
 import os
 import tempfile
-import warnings
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from facebench.core import Error
+from facebench.core import Error, _log
 from facebench.core._arguments import whole_numbers
 from facebench.io import read_safetensors, write_safetensors
 from facebench.lab.engines import ENGINES, absent
@@ -86,7 +85,7 @@ def fit(
     else:
         loop = full.TrainingLoop(recipe, data, exclude)
     for note in loop.notes:
-        warnings.warn(note, stacklevel=2)
+        _log.warn(note, stacklevel=2)
     with tempfile.TemporaryDirectory() as folder, Worker(engine, threads, python) as worker:
         start, end = f"{folder}/start.safetensors", f"{folder}/end.safetensors"
         spec, tensors = _spec(recipe, loop, own, threads, device, folder), loop.tensors()
@@ -105,7 +104,7 @@ def fit(
     loop.save(out / "model.safetensors", by)
     signs = loop.signs(losses)
     for sign in signs:
-        warnings.warn(sign, stacklevel=2)
+        _log.warn(sign, stacklevel=2)
     last = losses[-round(loop.iterations_per_epoch) :]
     return {
         "model": out / "model.safetensors",

@@ -3,15 +3,17 @@
 from pathlib import Path
 
 from facebench import reports
+from facebench.lab.studies.blocks import matrices
 from facebench.lab.studies.comparisons import (
     baseline_differences,
     best_of,
     busy,
+    less_columns,
     order_section,
     row_differences,
 )
 from facebench.lab.studies.figures import confusion, figures, pictures
-from facebench.lab.studies.texts import LABELS, all_cells, compared, heading, shown
+from facebench.lab.studies.texts import Reasons, all_cells, compared, heading, legend, shown
 from facebench.reports.page import Cell, Section, bullets, plots, table_block, text, text_section
 
 
@@ -26,10 +28,13 @@ def write_page(out: Path, content: dict, circumstance: dict) -> None:
 def of_tables(out: Path, content: dict) -> list[Section]:
     """What stands on the page of the tables and of what failed."""
     sections = [s for table in content["tables"] for s in _sections(Path(out), table, content)]
-    if content["failures"]:
-        rows = [[f["row"], f["column"], f["reason"]] for f in content["failures"]]
-        block = table_block(["row", "column", "reason"], rows, sortable=True)
-        sections.append(Section(f"Failures ({len(rows)})", [block]))
+    found: dict[tuple[str, str], list[str]] = {}
+    for failure in content["failures"]:
+        found.setdefault((failure["row"], failure["reason"]), []).append(failure["column"])
+    if found:
+        rows = [[row, "; ".join(columns), reason] for (row, reason), columns in found.items()]
+        block = table_block(["row", "columns", "reason"], rows, sortable=True)
+        sections.append(Section(f"Failures ({len(content['failures'])})", [block]))
     return sections
 
 
@@ -38,10 +43,11 @@ def _about(content, circumstance):
     if any(cell["printed"] for t in content["tables"] for _, _, cell in all_cells(t)):
         section.blocks.append(text(
             "Below a measured value stand its 95 % interval and over what it is (draws of test "
-            "people, seeds, iterations), the printed value, the measured less "
-            "the printed one, and where the printed one lies of the interval. The last column says "
-            "by what the measured system is not the printed one; “same”: by nothing that the paper "
-            "states."
+            "people, seeds, iterations), and the printed value with the measured less "
+            "the printed one, and where the printed one lies of the interval; in a narrow block the "
+            "printed value in brackets, with an arrow. “By what it differs” "
+            "says by what the measured system is not the printed one; “same”: by nothing that the "
+            "paper states."
         ))  # fmt: skip
     if circumstance.get("machine"):
         section.blocks.append(text(f"Times were measured on: {circumstance['machine']}"))
@@ -63,7 +69,12 @@ def _sections(out, table, content):
     if table["layout"] == "pictures":
         section.blocks += pictures(out, table)
     else:
-        section.blocks.append(table_block(*grid(table), sortable=table["layout"] != "blocks"))
+        reasons = Reasons(table)
+        if table["layout"] == "blocks":
+            section.blocks.append(matrices(table, reasons))
+        else:
+            section.blocks.append(table_block(*grid(table, reasons), sortable=True))
+        section.blocks += [text(note) for note in [*reasons.notes(), *legend(table)]]
     found = table.get("differences", ())
     over = {part["interval_over"] for one in found for part in one["parts"]}
     if table["baseline"] and "people" not in over:
@@ -79,70 +90,22 @@ def _sections(out, table, content):
     return [section, *(s for s in (order_section(table, o, content) for o in table["order"]) if s)]
 
 
-def grid(table: dict) -> tuple[list[str], list[list]]:
-    """Headings and rows of cells: a line a row, or as many as its blocks have."""
+def grid(table: dict, reasons: Reasons) -> tuple[list[str], list[list]]:
+    """Headings and rows of cells, a line a row."""
     columns = table["columns"]
-    if table["layout"] == "blocks":
-        return _blocks(table)
     best = [best_of(table, i) for i in range(len(columns))]
-    heads, rows = ["", *map(heading, columns)], []
-    for row in table["rows"]:
-        cells = zip(columns, row["cells"], best, strict=True)
-        rows.append([Cell(row["name"]), *(shown(c, x, row["name"] in b) for c, x, b in cells)])
-    return _with_compared(table, heads, [[row] for row in rows])
-
-
-def _with_compared(table, heads, rows):
-    """The last column, where values are printed; ``rows``: the lines of each row."""
+    heads, rows, less = [""], [], less_columns(table)
+    for number, column in enumerate(columns):
+        heads += [heading(column), *([less[number][0]] if number in less else [])]
     whys = [compared(row) for row in table["rows"]]
-    if any(whys):
-        heads = [*heads, "by what it differs"]
-        last = [Cell(why.partition("\n")[0], why.partition("\n")[2]) for why in whys]
-        rows = [[[*line, why if k == 0 else Cell("")] for k, line in enumerate(lines)]
-                for lines, why in zip(rows, last, strict=True)]  # fmt: skip
-    return heads, [line for lines in rows for line in lines]
-
-
-def _blocks(table):
-    """A matrix as its paper prints it: a line for each group of the first template."""
-    parts: list[int | dict] = []  # numbers of columns, or the blocks that they are entries of
-    for i, column in enumerate(table["columns"]):
-        if "row" not in column:
-            parts.append(i)
-            continue
-        key = column["name"], column["matrix"]
-        block = parts[-1] if parts else None
-        if not isinstance(block, dict) or block["key"] != key:
-            block = {"key": key, "title": column["name"], "at": {}}
-            parts.append(block)
-        block["at"][column["row"], column["column"]] = i
-    heads, lines = [""], 1
-    for part in parts:
-        if isinstance(part, int):
-            heads.append(heading(table["columns"][part]))
-        else:
-            part["groups"] = list(dict.fromkeys(a for a, _ in part["at"]))
-            heads += [part["title"], *(LABELS.get(g, g) for g in part["groups"])]
-            lines = max(lines, len(part["groups"]))
-    rows = []
-    for row in table["rows"]:
-        lines_of_row = []
-        for line in range(lines):
-            cells = [Cell(row["name"] if line == 0 else "")]
-            for part in parts:
-                if isinstance(part, int):
-                    one = shown(table["columns"][part], row["cells"][part])
-                    cells.append(one if line == 0 else Cell(""))
-                elif line < len(part["groups"]):
-                    group = part["groups"][line]
-                    numbers = [part["at"][group, g] for g in part["groups"]]
-                    cells.append(Cell(LABELS.get(group, group)))
-                    cells += [shown(table["columns"][n], row["cells"][n]) for n in numbers]
-                else:
-                    cells += [Cell("")] * (1 + len(part["groups"]))
-            lines_of_row.append(cells)
-        rows.append(lines_of_row)
-    return _with_compared(table, heads, rows)
+    for k, (row, why) in enumerate(zip(table["rows"], whys, strict=True)):
+        line = []
+        for number, (column, cell) in enumerate(zip(columns, row["cells"], strict=True)):
+            line.append(shown(column, cell, row["name"] in best[number], reasons))
+            line += [less[number][1][k]] if number in less else []
+        first, _, others = why.partition("\n")
+        rows.append([Cell(row["name"]), *line, *([Cell(first, others)] if any(whys) else [])])
+    return [*heads, *(["by what it differs"] if any(whys) else [])], rows
 
 
 def _made_of(content):

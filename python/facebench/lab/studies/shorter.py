@@ -117,12 +117,12 @@ def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
         raise ValueError("give a suite's TOML file, or models and sets")
     else:
         of_kind(models, (dict, list, tuple), "models")
-        named = models if isinstance(models, dict) else dict(map(_named, models))
-        for name in named:
-            of_kind(name, str, "models: a name")
-        if len(named) < len(models):
+        pairs = models.items() if isinstance(models, dict) else map(_named, models)
+        rows = _told_apart([{"name": n, "model": m, "prepare": {}} for n, m in pairs])
+        for row in rows:
+            of_kind(row["name"], str, "models: a name")
+        if len({row["name"] for row in rows}) < len(models):
             raise ValueError("two models have one name; name them: NAME=FILE, or a dict")
-        rows = [{"name": n, "model": m, "prepare": {}} for n, m in named.items()]
         columns = _columns_of(sets)
     kind, where = (ValueError, "") if description is None else (Error, f"{description}: ")
     for what, things in (("models", rows), ("sets", columns)):
@@ -141,7 +141,43 @@ def suite_study(description=None, models=None, sets=None, cost=True) -> Study:
 def _named(model):
     """(name, model) of a model, or of a text ``NAME=FILE``."""
     name, equals, rest = model.partition("=") if isinstance(model, str) else ("", "", "")
-    return (name, rest) if equals and name and rest else (model_name(model), model)
+    return (name, rest) if equals and name and rest else (None, model)
+
+
+def _told_apart(rows):
+    """Rows with a name for each that has None: its model's, of several alike with the settings and
+    the folders in which they differ.
+
+    >>> from facebench.lab.studies.shorter import _told_apart
+    >>> files = [{"name": None, "model": f"{run}/face.onnx", "prepare": {}} for run in "ab"]
+    >>> [row["name"] for row in _told_apart(files)]
+    ['a, face', 'b, face']
+    """
+    alike: dict[str, list] = {}
+    for row in rows:
+        if row["name"] is None:
+            alike.setdefault(model_name(row["model"]), []).append(row)
+    for name, several in alike.items():
+        keys = dict.fromkeys(key for row in several for key in row["prepare"])
+        telling = [k for k in keys if len({str(r["prepare"].get(k)) for r in several}) > 1]
+        folders = [_folders(row["model"]) for row in several]
+        stems = [Path(r["model"]).stem if f else "" for r, f in zip(several, folders, strict=True)]
+        for row, folder, stem in zip(several, folders, stems, strict=True):
+            others = [f for f in folders if f is not folder and f != folder]
+            own = [part for k, part in enumerate(folder) if any(f[k : k + 1] != folder[k : k + 1]
+                   for f in others)]  # fmt: skip
+            said = [stem] * (len(set(stems)) > 1 and bool(stem))  # model and best of one training
+            said += [str(row["prepare"][k]) for k in telling if k in row["prepare"]]
+            row["name"] = ", ".join(
+                ["/".join(reversed(own)), name, *said] if own else [name, *said]
+            )
+    return rows
+
+
+def _folders(model):
+    """The folders of a model's file, the nearest first; none of what is not a file."""
+    is_file = isinstance(model, (str, os.PathLike)) and ":" not in os.fspath(model)
+    return [p for p in Path(model).parent.parts[::-1] if p != "/"] if is_file else []
 
 
 def model_name(model) -> str:
@@ -195,8 +231,9 @@ def _read_suite(path):
             raise Error(f"{path}: [[models]] needs model = a file, or 'module:function'")
         settings = {k: v for k, v in table.items() if k in MODEL_SETTINGS}
         place = str(here / model) if model.endswith((".onnx", ".safetensors")) else model
-        named = {"name": table.get("name") or model_name(model), "model": place}
+        named = {"name": table.get("name") or None, "model": place}
         rows.append(named | {"prepare": settings})
+    _told_apart(rows)
     evaluation = [f["name"] for f in EvaluationOptions.fields()]
     of_the_column = ("name", "protocol", "track", "metric")
     for table in _tables(path, suite, "sets"):

@@ -51,16 +51,16 @@ def span(column: dict, interval) -> str:
     return " – ".join(number(column, end) for end in interval)
 
 
-def spans(column: dict, cell: dict) -> list[str]:
-    """The intervals of a cell, each with what it is over: draws of people of the test, seeds of the
-    training, iterations."""
-    seeds, over = cell.get("seeds", 1), cell.get("interval_over", "")
-    both = {over: cell.get("interval")}
+def spans(column: dict, cell: dict, over=True) -> list[str]:
+    """The intervals of a cell, each with what it is over (``over``): draws of people of the test,
+    seeds of the training, iterations."""
+    seeds = cell.get("seeds", 1)
+    both = {cell.get("interval_over", ""): cell.get("interval")}
     if cell.get("seed_interval"):
         both["seeds"] = cell["seed_interval"]
-    named = [(span(column, ends), f"{seeds} seeds" if over == "seeds" else over)
-             for over, ends in both.items()]  # fmt: skip
-    return [f"{text} over {over}" if over else text for text, over in named if text]
+    named = [(span(column, ends), f"{seeds} seeds" if what == "seeds" else what)
+             for what, ends in both.items()]  # fmt: skip
+    return [f"{text} over {what}" if what and over else text for text, what in named if text]
 
 
 def heading(column: dict) -> str:
@@ -72,6 +72,16 @@ def heading(column: dict) -> str:
     return column["title"] + (
         f", {unit}" if unit and not column["title"].endswith(f", {unit}") else ""
     )
+
+
+def as_printed(column: dict, cell: dict) -> bool:
+    """Whether a setting or a count, which has no chance, is what the paper prints."""
+    printed = cell["printed"]
+    if column["kind"] != "fact" or not printed:
+        return False
+    if cell.get("difference") is not None:
+        return abs(cell["difference"]) <= printed["half_unit"]
+    return cell_text(column, cell).replace("–", "-") == printed["text"]
 
 
 def beside(cell: dict) -> str:
@@ -100,19 +110,71 @@ def cell_text(column: dict, cell: dict) -> str:
     )
 
 
-def shown(column, cell, strong=False):
-    shown = cell_text(column, cell) or "–"
+class Reasons:
+    """Why cells of a table have no value: each once below it, in the cells a dash with its mark."""
+
+    def __init__(self, table: dict):
+        self._count: dict[str, int] = {}
+        for _, _, cell in all_cells(table):
+            if reason := cell.get("why"):
+                self._count[reason] = self._count.get(reason, 0) + 1
+
+    def mark(self, reason: str) -> str:
+        """What stands in a cell: a dash, of several reasons with the number of this one."""
+        return "–" if len(self._count) == 1 else f"– ({list(self._count).index(reason) + 1})"
+
+    def notes(self) -> list[str]:
+        """A sentence for each reason."""
+        return [f"{self.mark(reason)}: {reason}" + (f" ({count} cells)" if count > 1 else "")
+                for reason, count in self._count.items()]  # fmt: skip
+
+
+def shown(column, cell, strong=False, reasons=None, compact=False):
+    """A cell of the page. ``reasons``: of the table, which say below it why there is no value;
+    ``compact``: no more than the value, its interval and the printed one."""
+    text = cell_text(column, cell) or "–"
     why = cell.get("no_interval") and f"no interval: {cell['no_interval']}"
     load = dict.fromkeys(cell.get("warnings", ())) if cell.get("timed") else ()
-    below = ["; ".join([*spans(column, cell), *load]), beside(cell)]
+    if compact:
+        below = [*spans(column, cell, over=cell.get("seeds", 1) > 1), printed_mark(cell)]
+    else:
+        known = as_printed(column, cell)
+        below = ["; ".join([*spans(column, cell), *load]), "" if known else beside(cell)]
     if why and cell.get("interval_over") != "people":
         below.insert(0, why)
     if cell.get("why"):
-        below.insert(0, shown)
-        shown = "–"
+        text = reasons.mark(cell["why"]) if reasons else "–"
+        below = below if reasons else [cell["why"], *below]
     below = "\n".join(line for line in below if line)
     href = f"{cell['run']}/report.html" if cell.get("run") else ""
-    return Cell(shown, below, href=href, sort=cell.get("value"), strong=strong)
+    return Cell(text, below, href=href, sort=cell.get("value"), strong=strong)
+
+
+def printed_mark(cell: dict) -> str:
+    """What is printed, in brackets, with an arrow where it lies outside of the interval; "" for
+    nothing."""
+    if not cell["printed"]:
+        return ""
+    arrow = {"above": " ↑", "below": " ↓"}.get(cell.get("printed_lies", ""), "")
+    return f"({cell['printed']['text'].removesuffix(' %')}{arrow})"
+
+
+def legend(table: dict) -> list[str]:
+    """What the signs of a table mean, of those that stand in it."""
+    said, cells = [], list(all_cells(table))
+    if any(as_printed(column, cell) for _, column, cell in cells):
+        said.append("A setting or count with nothing below it is as the paper prints it.")
+    if table["layout"] != "blocks":
+        return said
+    over = {cell["interval_over"] for _, _, cell in cells if cell.get("interval")}
+    several = any(cell.get("seeds", 1) > 1 for _, _, cell in cells)
+    if over and not several:
+        said.append(f"Below a value its 95 % interval, over {' or '.join(sorted(over))}.")
+    if any(cell["printed"] for _, _, cell in cells):
+        said.append("In brackets the printed value.")
+    if any(cell.get("printed_lies") in ("above", "below") for _, _, cell in cells):
+        said.append("↑ and ↓: it lies above or below the interval.")
+    return [" ".join(said)] if said else []
 
 
 def compared(row: dict) -> str:

@@ -145,7 +145,7 @@ def _made(plan, cells, out, how) -> StudyResult:
     try:
         outcomes = run_jobs(wanted, out, **how)
     except Stopped as stop:
-        if any(outcome.status != "failed" for outcome in stop.outcomes.values()):
+        if any(outcome.is_there for outcome in stop.outcomes.values()):
             page = _written(plan, cells, wanted, stop.outcomes, out).page
             raise KeyboardInterrupt(f"what is done: {page}") from None
         raise

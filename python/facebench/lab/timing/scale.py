@@ -39,6 +39,9 @@ def bench_scale(
     recipe=None,
     data=None,
     seeds=3,
+    nodes=1,
+    node=0,
+    rendezvous="",
     progress=None,
     **step,
 ):
@@ -51,10 +54,15 @@ def bench_scale(
     train ``recipe`` on ``data`` (as for `facebench.training.train`, a pack) with ``seeds`` seeds,
     and say after how many seconds the training accuracy was reached. ValueError for numbers that
     are not doubled each time, or a batch that cannot be shared.
+
+    ``nodes``: of several hosts, of which each makes the same call with its own number ``node`` from
+    0 on and the ``rendezvous`` of all, HOST:PORT of host 0; ``processes`` are of each host. The
+    ports from PORT on are torchrun's, one for each row. Host 0 has the rows; the others have none.
     """
     check_numbers(
         batch=batch, iterations=iterations, rounds=rounds, skip=skip, limit=limit, seeds=seeds
     )
+    hosts = _Hosts(nodes, node, rendezvous)
     network_options = mapping(network_options, "network_options")
     processes, scalings = sorted(processes), list(scalings)
     if not processes or processes[0] < 1 or sorted(set(processes)) != processes:
@@ -68,8 +76,9 @@ def bench_scale(
     for scaling in scalings:
         if scaling not in ("weak", "strong"):
             raise ValueError(f"unknown scaling '{scaling}' (known: weak, strong)")
-    if "strong" in scalings and any(batch % p for p in processes):
-        raise ValueError(f"a batch of {batch} cannot be shared by {max(processes)} processes")
+    if "strong" in scalings and any(batch % (p * nodes) for p in processes):
+        most = max(processes) * nodes
+        raise ValueError(f"a batch of {batch} cannot be shared by {most} processes")
     if accuracy is not None and (recipe is None or data is None):
         raise ValueError("time to accuracy needs a recipe and a pack")
     options = full.StepOptions(network=network, mode="training", batch=batch, **step)
@@ -81,7 +90,7 @@ def bench_scale(
     work = [(s, p, e) for s in scalings for p in processes for e in engines]
     with stage(progress, "scaling", len(work), "measurements") as moved:
         for i, (scaling, count, engine) in enumerate(work):
-            total = batch * count if scaling == "weak" else batch
+            total = batch * count * nodes if scaling == "weak" else batch
             job = {
                 "what": "step",
                 "engine": engine,
@@ -91,14 +100,18 @@ def bench_scale(
                 "rounds": rounds,
                 "skip": skip,
             }
-            row = _step_row(scaling, count, total, _launch(job, count, limit), skip)
-            rows.append({"engine": engine, **row})
+            measured = _launch(job, count, limit, hosts)
+            if measured is not None:
+                row = _step_row(scaling, count * nodes, total, measured, skip)
+                rows.append({"engine": engine, **row})
             moved(i + 1, f"{scaling}, {count} processes")
         if accuracy is not None:
             times = [
-                _accuracy_row(accuracy, recipe, data, seeds, count, threads, options.device, limit)
+                _accuracy_row(accuracy, recipe, data, seeds, count, threads, options.device, limit,
+                              hosts)
                 for count in processes
-            ]
+            ]  # fmt: skip
+            times = [row for row in times if row is not None]
     _speedups(rows)
     return {
         "kind": "scale",
@@ -107,6 +120,7 @@ def bench_scale(
             "network_options": network_options,
             "threads": threads,
             "processes": processes,
+            "nodes": nodes,
             "scalings": scalings,
             "engines": engines,
             "iterations": iterations,
@@ -122,14 +136,38 @@ def bench_scale(
     }
 
 
-def _launch(job, count, limit):
-    """What rank 0 of ``count`` processes wrote, and how busy the machine was."""
+class _Hosts:
+    """The hosts of a measurement, and what torchrun is told of them for each launch."""
+
+    def __init__(self, nodes, node, rendezvous):
+        self.nodes, self.node = nodes, node
+        self._host, _, port = rendezvous.rpartition(":")
+        self._launches = 0
+        if not 0 <= node < nodes:
+            raise ValueError(f"node {node}: of {nodes} hosts the numbers are 0 to {nodes - 1}")
+        if nodes > 1 and not (self._host and port.isdigit() and 0 < int(port) < 65536):
+            raise ValueError(f"rendezvous '{rendezvous}': expected HOST:PORT, reached by all hosts")
+        self._port = int(port) if nodes > 1 else 0
+
+    def arguments(self) -> list[str]:
+        """For the next launch: a port of its own, so that no host meets the launch before."""
+        if self.nodes == 1:
+            return ["--standalone"]
+        self._launches += 1
+        port = self._port + self._launches - 1
+        return ["--nnodes", str(self.nodes), "--node-rank", str(self.node),
+                "--master-addr", self._host.strip("[]"), "--master-port", str(port)]  # fmt: skip
+
+
+def _launch(job, count, limit, hosts):
+    """What rank 0 of ``count`` processes a host wrote, and how busy the machine was; None where
+    rank 0 is on another host."""
     with tempfile.TemporaryDirectory(prefix="facebench-scale-") as folder:
         folder = Path(folder)
         (folder / "job.json").write_text(json.dumps(job))
         threads = str(job.get("threads") or job["step"]["threads"])
         environment = child_environment() | {"OMP_NUM_THREADS": threads}
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+        command = [sys.executable, "-m", "torch.distributed.run", *hosts.arguments()]
         command += ["--nproc-per-node", str(count), "-m", "facebench.lab.timing.rank", str(folder)]
         # Watches this process and, once they have ended, those it started.
         meter = full.ProcessMeter(0)
@@ -150,6 +188,8 @@ def _launch(job, count, limit):
             raise
         use = meter.stop()
         result = folder / "result.json"
+        if process.returncode == 0 and hosts.node:
+            return None
         if process.returncode or not result.exists():
             lines = [t for t in errors.splitlines() if "Error" in t and "ChildFailed" not in t]
             raise facebench.Error(
@@ -191,8 +231,9 @@ def _speedups(rows):
         row["efficiency"] = row["images_per_second"] / ideal
 
 
-def _accuracy_row(accuracy, recipe, data, seeds, count, threads, device, limit):
-    """Seconds until the accuracy of an epoch reached the target, seed by seed."""
+def _accuracy_row(accuracy, recipe, data, seeds, count, threads, device, limit, hosts):
+    """Seconds until the accuracy of an epoch reached the target, seed by seed; None where another
+    host has them."""
     seconds, epochs = [], []
     for seed in range(seeds):
         job = {
@@ -203,13 +244,17 @@ def _accuracy_row(accuracy, recipe, data, seeds, count, threads, device, limit):
             "threads": threads,
             "device": device,
         }
-        curve = _launch(job, count, limit)["curve"]
-        reached = next(((s, e) for s, e, a in curve if a >= accuracy), (None, None))
+        measured = _launch(job, count, limit, hosts)
+        if measured is None:
+            continue
+        reached = next(((s, e) for s, e, a in measured["curve"] if a >= accuracy), (None, None))
         seconds.append(reached[0])
         epochs.append(reached[1])
+    if hosts.node:
+        return None
     reached_seconds = [s for s in seconds if s is not None]
     return {
-        "processes": count,
+        "processes": count * hosts.nodes,
         "accuracy": accuracy,
         "seconds": seconds,
         "epochs": epochs,

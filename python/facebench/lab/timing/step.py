@@ -22,6 +22,7 @@ from facebench.core._arguments import check_numbers, did_you_mean, mapping
 from facebench.core._progress import stage
 from facebench.lab.engines import ENGINES, INPUTS, absent, elsewhere
 from facebench.lab.engines.engine import needed_nodes, noise
+from facebench.lab.timing.energy import EnergyMeter, joules_an_image
 from facebench.lab.timing.workers import Worker, WorkerFailed
 
 # Outputs of the same weights may differ by this, relative to the largest of them; bfloat16 carries
@@ -235,7 +236,7 @@ def _measure(job, engines, settings, pythons, versions):
             _several_at_once(rows, lambda row: _prepare(row, job, reference, settings, versions))
             for row in rows:
                 row.attempt(lambda row: _warm_up(row, settings))
-            _time(rows, settings)
+            _time(rows, settings, job["device"])
             for row in rows:
                 if row.alive:
                     _sum_up(row, job)
@@ -392,7 +393,7 @@ def _warm_up(row, settings):
         row.count = max(2, min(row.count, int(each)))
 
 
-def _time(rows, settings):
+def _time(rows, settings, device):
     most = settings["rounds"] * (10 if settings["narrow"] else 1)
     for number in range(most):
         going = [r for r in rows if r.alive and (number < settings["rounds"] or _wide(r, settings))]
@@ -401,11 +402,11 @@ def _time(rows, settings):
         for row in going:
             # Five looks a second: they cost well below 0.5 % of the time, twenty cost more. The
             # peak is the kernel's own and misses nothing between them.
-            meter = full.ProcessMeter(row.worker.pid, 0.2)
+            meter, energy = full.ProcessMeter(row.worker.pid, 0.2), EnergyMeter(device)
             try:
                 times = row.attempt(lambda row: row.worker.ask("run", iterations=row.count))
             finally:
-                use = meter.stop()
+                use = meter.stop() | {"energy": energy.stop()}
             if times is None:
                 continue
             row.uses.append(use)
@@ -464,6 +465,8 @@ def _sum_up(row, job):
         "peak": max(u["memory"]["peak"] for u in row.uses),
         "gpu_peak": max(u["gpu_memory"]["peak"] for u in row.uses),
     }
+    images = job["batch"] * sum(len(times) for times in row.rounds)
+    result["joules_an_image"] = joules_an_image([u["energy"] for u in row.uses], images)
     shares = [u["processors"] for u in row.uses if u["processors"]["others"] is not None]
     result["processors"] = {
         k: statistics.fmean(s[k] for s in shares)

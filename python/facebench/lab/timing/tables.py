@@ -110,12 +110,23 @@ def _memory_row(r):
     ]
 
 
+def _energy_row(r):
+    of = r["joules_an_image"]
+    return [*_case(r), of["processors"], of["card"], r["images_per_second"]]
+
+
+def has_energy(row):
+    """Whether the system said what was taken while a row was timed."""
+    return any(v is not None for v in row.get("joules_an_image", {}).values())
+
+
 # Title, what makes a row of a case, and the columns behind network, engine and batch.
 _TIMES = (
     "Time of an iteration",
     _time_row,
     "mean, ms|95 % interval|median, ms|p95, ms|images/s|repeat spread|first, ms|iterations|note",
 )
+_ENERGY = ("Energy, J an image", _energy_row, "processors|card|images/s")
 _OF_FINISHED_CASES = (
     (
         "Parts of an iteration, ms",
@@ -142,6 +153,9 @@ def _step_tables(result):
         tables.insert(0, _by_threads(result["rows"]))
     if finished:
         tables += [table(*t, finished) for t in _OF_FINISHED_CASES]
+    measured = [r for r in finished if has_energy(r)]
+    if measured:
+        tables.append(table(*_ENERGY, measured))
     return tables
 
 
@@ -249,6 +263,11 @@ def _step_notes(result):
     spreads = [r["repeat_spread"] for r in rows if r["repeat_spread"] is not None]
     if spreads:
         notes.append(f"Repeat spread: {100 * max(spreads):.1f} % at most (medians of the rounds).")
+    if rows and not any(map(has_energy, rows)):
+        notes.append("Energy is not known: no counter of RAPL can be read, and no card by NVML.")
+    elif rows:
+        notes.append("Energy is the whole machine's (RAPL's packages, the card by NVML), idle "
+                     "power included, while a row's rounds ran.")  # fmt: skip
     checked = [r["difference"]["outputs"] for r in rows if r.get("difference")]
     if checked:
         notes.append(
@@ -370,7 +389,7 @@ def _scale_tables(result):
     columns = ["scaling", "engine", "processes", "batch", "images/s", "95 % interval"]
     columns += ["speed-up (eq. 6)"]
     columns += ["efficiency", "iteration, ms", "aggregation, ms", "eq. 7", "eq. 8", "repeat spread"]
-    tables = [("Scaling", columns, rows)]
+    tables = [("Scaling", columns, rows)] if rows else []
     if result["accuracy"]:
         rows = []
         for r in result["accuracy"]:
@@ -385,6 +404,8 @@ def _scale_tables(result):
 
 def _scale_plots(result):
     options = result["options"]
+    if not result["rows"]:
+        return []
     series = []
     for kind, engine in itertools.product(options["scalings"], options["engines"]):
         rows = [r for r in result["rows"] if (r["scaling"], r["engine"]) == (kind, engine)]
@@ -397,6 +418,8 @@ def _scale_plots(result):
 
 def _scale_notes(result):
     options = result["options"]
+    if not result["rows"]:
+        return ["This host took part; the figures are with host 0."]
     return [
         f"{options['network']}, {options['threads']} threads for each process. Weak: each process "
         f"has a batch of {options['batch']}; strong: all share it. Speed-up is equation 6, the "

@@ -13,6 +13,6 @@ def check(
     run: argument("Run folder.", Path),
     rules: option("A TOML file, or a name: see facebench list rule-sets.", metavar="NAME|FILE"),
 ):
-    """Whether a run has what a set of rules asks for, rule by rule; exit code 1 if not."""
+    """Whether a run has what a set of rules asks for, rule by rule; exit code 3 if not."""
     result = facebench.check(run, rules)
-    return Answer(result.to_dict(), str(result), 0 if result.passed else common.EXIT_FAILED)
+    return Answer(result.to_dict(), str(result), 0 if result.passed else common.EXIT_VERDICT)

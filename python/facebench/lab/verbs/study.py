@@ -8,6 +8,7 @@ from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import Answer, verb
 from facebench.cli.verbs.listing import listed
+from facebench.core._arguments import printable
 from facebench.lab.verbs import listing
 
 Jobs = option("Jobs at a time, each in a process of its own; what is timed runs alone.", int, min=1)
@@ -27,7 +28,7 @@ def how(jobs: int, threads: int, device: str = "cpu", workers: str = "") -> dict
 
 
 def _say(text: str) -> None:
-    print(common.shown(text), file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def answer(result) -> Answer:

@@ -1,7 +1,7 @@
 #pragma once
 
 // A child process that reads what strangers wrote, and its parent, which checks every answer; for
-// this floor's sources only.
+// readers of files.
 
 #include <sys/types.h>
 

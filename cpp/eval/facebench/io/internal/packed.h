@@ -1,7 +1,7 @@
 #pragma once
 
-// Numbers and texts, one after the other, as a confined child and its parent send them; for this
-// floor's sources only.
+// Numbers and texts, one after the other, as a confined child and its parent send them; for
+// readers of files.
 
 #include <cstdint>
 #include <cstring>

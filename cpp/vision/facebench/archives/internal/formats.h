@@ -12,10 +12,12 @@ namespace facebench {
 ImageArchiveFormat arrow_archive();
 ImageArchiveFormat bin_archive();
 ImageArchiveFormat lmdb_archive();
+ImageArchiveFormat lst_archive();
 ImageArchiveFormat parquet_archive();
 ImageArchiveFormat rec_archive();
 ImageArchiveFormat tar_archive();
 ImageArchiveFormat tfrecord_archive();
+ImageArchiveFormat zip_archive();
 
 // The file itself; of a folder the file `preferred` in it, else the only one with the ending.
 // Throws Error where there is none or are several.

@@ -42,16 +42,6 @@ bool tar_number(std::string_view field, std::uint64_t& value) {
   return digits > 0 && digits < 20;
 }
 
-bool leaves_archive(std::string_view name) {
-  if (name.empty() || name.front() == '/' || name.find('\0') != std::string_view::npos) return true;
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('/', begin), name.size());
-    if (name.substr(begin, end - begin) == "..") return true;
-    begin = end + 1;
-  }
-  return false;
-}
-
 // What precedes a member and changes its name or size.
 struct Extensions {
   std::string name;
@@ -211,6 +201,16 @@ void append_padded(std::string& out, std::string_view bytes) {
 }
 
 }  // namespace
+
+bool leaves_archive(std::string_view name) {
+  if (name.empty() || name.front() == '/' || name.find('\0') != std::string_view::npos) return true;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    if (name.substr(begin, end - begin) == "..") return true;
+    begin = end + 1;
+  }
+  return false;
+}
 
 void read_tar(std::span<const std::byte> bytes, std::string_view where,
               const std::function<void(TarMember&&)>& take, bool& damage) {

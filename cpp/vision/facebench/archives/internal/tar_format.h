@@ -25,6 +25,9 @@ struct TarMember {
 void read_tar(std::span<const std::byte> bytes, std::string_view where,
               const std::function<void(TarMember&&)>& take, bool& damage);
 
+// Whether a member of this name would lie outside: an absolute one, one with "..", an empty one.
+bool leaves_archive(std::string_view name);
+
 // A regular file as it stands in a tar file (ustar; pax for names above 100 bytes), with mode 0644
 // and no time, so that equal files have equal bytes. Throws std::invalid_argument for a name that
 // read_tar refuses.

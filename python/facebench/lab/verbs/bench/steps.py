@@ -98,6 +98,9 @@ def step(
         recipe=option("What --accuracy trains."),
         data=option("On what it trains.", Path, "--pack"),
         seeds=option("Trainings of each.", int, min=1),
+        nodes=option("Hosts; each runs the same command, with its --node.", int, min=1),
+        node=option("This host's number, from 0, which has the figures.", int, min=0),
+        rendezvous=option("HOST:PORT of host 0, which all hosts reach.", str),
     ),
 )
 def scale(

@@ -1,9 +1,11 @@
-"""Sessions of ONNX Runtime on one device. Imports no torch: engines use it, too."""
+"""Sessions of ONNX Runtime on one device: the one place that opens them."""
 
 import contextlib
 import ctypes
 import io
 from pathlib import Path
+
+from facebench.core import cuda_devices, parse_device
 
 CUDA = "CUDAExecutionProvider"
 
@@ -46,44 +48,54 @@ def named_providers(names) -> list[str]:
     return found
 
 
-def session_by(path, options, providers: list[str]):
-    """An ``InferenceSession`` of a file by providers in their order. RuntimeError where onnxruntime
-    would go on without the first of them."""
+def quiet_options():
+    """Options of a session on one thread that prints nothing: onnxruntime's log has names of the
+    file as they are, and what failed stands in its exception."""
     import onnxruntime
 
-    inference = onnxruntime.InferenceSession(
-        str(path), options, providers=providers, enable_fallback=False
-    )
-    if inference.get_providers()[0] != providers[0]:
-        raise RuntimeError(
-            f"{providers[0]} does not start, {inference.get_providers()[0]} would take its place; "
-            "install the libraries that it needs, or leave it out"
-        )
-    return inference
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    return options
 
 
-def session(path, options, card: int | None = None, tf32: bool = False):
-    """An ``InferenceSession`` of a file, or of its bytes, on the processor, or on the card of that
-    number. There it multiplies float32, or what ``tf32`` leaves of it, with the kernels that
-    cuDNN's heuristics name: it searches for none. RuntimeError where onnxruntime would fall back to
-    the processor."""
+def card_of(device: str) -> int | None:
+    """The number of the card that a device means; None: the processor."""
+    if device == "auto":
+        return 0 if cuda_devices()["devices"] else None
+    return parse_device(device)
+
+
+def session(
+    source, options, card: int | None = None, tf32: bool = False, providers: list[str] | None = None
+):
+    """An ``InferenceSession`` of a file, or of its bytes, on the processor, on the card of that
+    number, or by providers in their order. On a card it multiplies float32, or what ``tf32`` leaves
+    of it, with the kernels that cuDNN's heuristics name: it searches for none. RuntimeError where
+    onnxruntime would go on without the card or the first provider. No other place opens one."""
     import onnxruntime
 
-    providers: list = ["CPUExecutionProvider"]
+    wanted: list = providers or ["CPUExecutionProvider"]
     if card is not None:
         _load_cuda_libraries(onnxruntime)
         exact = {"use_tf32": int(tf32), "cudnn_conv_algo_search": "HEURISTIC"}
-        providers = [(CUDA, {"device_id": card, **exact})]
+        wanted = [(CUDA, {"device_id": card, **exact})]
     inference = onnxruntime.InferenceSession(
-        path if isinstance(path, bytes) else str(path),
+        source if isinstance(source, bytes) else str(source),
         options,
-        providers=providers,
+        providers=wanted,
         enable_fallback=False,
     )
-    if card is not None and inference.get_providers()[0] != CUDA:
+    first = inference.get_providers()[0]
+    if card is not None and first != CUDA:
         raise RuntimeError(
             f"its CUDA provider does not start: {_why_not(onnxruntime)}. Install the CUDA and "
             "cuDNN that it was built for: pip install onnxruntime-gpu[cuda,cudnn]"
+        )
+    if providers and first != providers[0]:
+        raise RuntimeError(
+            f"{providers[0]} does not start, {first} would take its place; "
+            "install the libraries that it needs, or leave it out"
         )
     return inference
 

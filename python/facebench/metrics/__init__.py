@@ -19,10 +19,8 @@ from facebench._eval import (
     GroupRatesOptions,
     Interval,
     Searches,
-    accuracy,
     accuracy_conventions,
     all_pairs,
-    auc,
     centred_accuracy,
     cllr,
     cmc,
@@ -32,7 +30,6 @@ from facebench._eval import (
     dir_at_fpir,
     dprime,
     dyadic_bootstrap,
-    eer,
     error_versus_discard,
     error_versus_reject,
     fit_calibrator,
@@ -41,18 +38,24 @@ from facebench._eval import (
     histogram,
     identification_conventions,
     listed_pair_scores,
-    min_cllr,
     rank_rate,
     rates_at,
     recommend_threshold,
     roc,
     search_embeddings,
-    tar_at_far,
     tar_at_far_conventions,
     tar_at_fars,
     wilson,
 )
 from facebench.core._arguments import brief, did_you_mean
+from facebench.metrics._with_interval import (
+    Measured,
+    accuracy,
+    auc,
+    eer,
+    min_cllr,
+    tar_at_far,
+)
 
 __all__ = [
     "AllPairsOptions",
@@ -61,6 +64,7 @@ __all__ = [
     "DiscardOptions",
     "GroupRatesOptions",
     "Interval",
+    "Measured",
     "Searches",
     "accuracy",
     "accuracy_conventions",

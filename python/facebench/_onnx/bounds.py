@@ -5,9 +5,9 @@ No Loop is run, since its turns may depend on the pixels, and nothing ends it. N
 decide how large a tensor is.
 """
 
+from facebench._onnx import file as onnx_file
 from facebench.core import Error
 from facebench.core._arguments import brief
-from facebench.embedding import _onnx_file
 
 MOST_WRITTEN_OUT = 100_000  # nodes, with those of functions as often as these are called
 DEEPEST = 16  # functions and graphs within each other
@@ -29,7 +29,7 @@ _SIZES = {
 def check_bounds(path) -> None:
     """facebench.Error where the graph of a file, its functions written out, has too many nodes or
     levels, a Loop, or a tensor whose size depends on the pixels."""
-    nodes, functions, inputs = _onnx_file.calls(path)
+    nodes, functions, inputs = onnx_file.calls(path)
     _Count(path, functions).of(nodes, 0)
     _check_sizes(path, nodes, inputs)
 
