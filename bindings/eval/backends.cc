@@ -97,8 +97,10 @@ void bind_backends(py::module_& m) {
       },
       py::arg("spec"), py::arg("rows"), py::arg("person"), py::arg("threads") = 0);
   // The address of what C++ sees of an array: the caller's own memory, where it is float64 by rows.
-  m.def("matrix_address",
-        [](const Rows& rows) { return reinterpret_cast<std::uintptr_t>(rows.data()); });
+  m.def(
+      "matrix_address",
+      [](const Rows& rows) { return reinterpret_cast<std::uintptr_t>(rows.data()); },
+      py::arg("rows"));
 }
 
 }  // namespace facebench
