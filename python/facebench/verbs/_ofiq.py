@@ -7,15 +7,15 @@ from pathlib import PurePosixPath
 from facebench import _eval
 from facebench.core import Error
 from facebench.core._arguments import brief, did_you_mean
-from facebench.core._files import read_text
+from facebench.core._files import open_file, read_text
 
 _NAME, _SCORE = "Filename", ".scalar"
 
 
 def is_ofiq(path) -> bool:
     """Whether a file has the columns of OFIQ: Filename;...;UnifiedQualityScore.scalar;..."""
-    with open(path, encoding="utf-8-sig", errors="replace") as file:
-        header = file.readline(100_000).strip().split(";")
+    with open_file(path) as file:
+        header = file.readline(100_000).decode("utf-8-sig", "replace").strip().split(";")
     return header[0] == _NAME and any(name.endswith(_SCORE) for name in header)
 
 

@@ -44,8 +44,8 @@ def _about(content, circumstance):
         section.blocks.append(text(
             "Below a measured value stand its 95 % interval and over what it is (draws of test "
             "people, seeds, iterations), and the printed value with the measured less "
-            "the printed one, and where the printed one lies of the interval; in a narrow block the "
-            "printed value in brackets, with an arrow. “By what it differs” "
+            "the printed one, and where the printed one lies of the interval; in a narrow block "
+            "the printed value in brackets, with an arrow. “By what it differs” "
             "says by what the measured system is not the printed one; “same”: by nothing that the "
             "paper states."
         ))  # fmt: skip

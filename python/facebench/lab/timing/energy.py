@@ -5,6 +5,9 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
+from facebench.core import Error
+from facebench.core._files import read_text
+
 POWERCAP = Path("/sys/class/powercap")
 
 
@@ -21,8 +24,8 @@ def rapl_packages(powercap: Path = POWERCAP) -> list[Path]:
 
 def _number(path: Path) -> int | None:
     try:
-        return int(path.read_text())
-    except (OSError, ValueError):
+        return int(read_text(path))
+    except (Error, ValueError):
         return None
 
 
