@@ -63,7 +63,7 @@ class Backend:
 
     def set_params(self, **params):
         """Other settings: the back end is to be fitted again."""
-        self.__init__(**{**self.get_params(), **params})
+        Backend.__init__(self, **{**self.get_params(), **params})
         return self
 
     @property
