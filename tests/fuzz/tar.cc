@@ -1,5 +1,5 @@
-// A tar or zip file of samples; where there are several parts, shards, of which one may be compressed.
-// Sources: cpp/vision/facebench/archives/tar.cc
+// A tar or zip file of samples; where there are several parts, shards, of which one may be
+// compressed. Sources: cpp/vision/facebench/archives/tar.cc
 // cpp/vision/facebench/archives/internal/tar_format.cc
 // cpp/vision/facebench/archives/internal/unfolded.cc Not of the reader: header_block append_padded
 // tar_member tar_end is_tar_path expand_braces packed unpacked by_confined_libarchive

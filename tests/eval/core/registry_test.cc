@@ -28,7 +28,8 @@ TEST(Registry, ClosestName) {
   EXPECT_EQ(closest_name("IJBA", known), "ijba-quality");  // typed half
   EXPECT_EQ(closest_name("mobilenet", std::vector<std::string>{"googlenet", "mobilefacenet"}),
             "mobilefacenet");  // letters left out rather than wrong
-  const std::vector<std::string> recipes = {"small4.softmax", "small4.arcface", "x.arcface2"};
+  const std::vector<std::string> recipes = {"small4.softmax", "small4.arcface",
+                                            "resnet50.arcface2"};
   EXPECT_EQ(closest_name("arcface", recipes), "small4.arcface");  // a part of a name
   EXPECT_EQ(closest_name("face", recipes), "");
   EXPECT_EQ(closest_name("ij", known), "");
