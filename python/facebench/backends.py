@@ -43,6 +43,7 @@ class Backend:
     (``plda=32:shrinkage=0.1``). Without a step that scores the last is ``cosine``. ValueError for
     a step or setting that is not known.
 
+    >>> from facebench.backends import Backend
     >>> Backend("pca=64").spec
     'pca=64,cosine'
     """
@@ -130,6 +131,7 @@ def fit(spec, X, labels=None, *, threads=0):
     """``Backend(spec).fit(X, labels)``.
 
     >>> import numpy as np
+    >>> from facebench.backends import fit
     >>> fit("center", np.array([[3.0, 0.0], [1.0, 0.0]])).transform([[2.0, 1.0]]).tolist()
     [[0.0, 1.0]]
     """

@@ -185,7 +185,7 @@ def test_names_are_completed(words, found):
     ("words", "text"),
     [
         (["evl", "--json"], "Did you mean 'eval'?"),
-        (["eval", "lfw", "--bogus", "--json"], "No such option: --bogus"),
+        (["eval", "lfw", "--bogus", "--json"], "No such option '--bogus'"),
         (["run", "--json"], "Missing: PROTOCOL, --model, --root."),
         (
             ["eval", "lfw", "--root", ".", "--replicates", "x", "--json"],
@@ -219,7 +219,7 @@ def test_wrong_options_are_json_when_asked(words, text):
         ("bench step lenet5 --set batch=2", 2, "--set batch: say --batch"),
         ("bench scale lenet5 --set data=p.h5", 2, "--set data: say --pack"),
         ("suite --models a.onnx --sets lfw", 2, "'lfw' is not of the form PROTOCOL=FOLDER"),
-        ("suite --models a/x.onnx b/x.onnx --sets lfw=LFW", 2, "name them: NAME=FILE"),
+        ("suite --models a/x.onnx a/x.onnx --sets lfw=LFW", 2, "name them: NAME=FILE"),
         ("report . --format pdf", 2, "html as a page, and parquet"),
         ("explain run", 2, "two run folders are compared, 1 is given"),
         ("show arcfase", 2, "did you mean 'arcface'?"),

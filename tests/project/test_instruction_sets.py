@@ -8,11 +8,11 @@ ROOT = Path(__file__).resolve().parents[2]
 # The sources that choose kernels by instruction set, and the test files that compare what these
 # give.
 CHOOSE = {
+    "backends/matrix_sums.cc": ["test_backends"],
     "detection/dlib.cc": ["test_dlib_cnn"],
     "detection/mtcnn.cc": ["test_detection", "test_mtcnn_goldens"],
     "embedding/pixel_input.cc": ["test_embedding", "test_content_cache"],
     "images/area_sampler.cc": ["test_images", "test_detection"],
-    "io/sha256.cc": [],  # tests/eval/io/sha256_test.cc computes both ways
     "metrics/kernel_choice.cc": ["test_all_pairs", "test_identification"],
     "nn/kernel_choice.cc": ["test_embedding", "test_own_network", "test_precision", "test_shards"],
     "timing/limits.cc": [],  # they give a speed

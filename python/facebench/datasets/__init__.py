@@ -31,7 +31,6 @@ from facebench._full import (
     ConvertOptions,
     Dataset,
     DecodedImages,
-    FaceNuisance,
     ImageSource,
     OverlapOptions,
     Pack,
@@ -63,6 +62,9 @@ from facebench._full import (
     synthetic_layouts,
     write_synthetic_dataset,
 )
+from facebench._full import (
+    FaceNuisance as FaceNuisance,
+)
 from facebench.datasets._croissant import write_croissant
 from facebench.datasets._description import describe
 from facebench.datasets._keeping import keep
@@ -73,7 +75,6 @@ __all__ = [
     "ConvertOptions",
     "Dataset",
     "DecodedImages",
-    "FaceNuisance",
     "ImageSource",
     "OverlapOptions",
     "Pack",

@@ -49,7 +49,9 @@ from facebench._eval import (
 )
 from facebench.core._arguments import brief, did_you_mean
 from facebench.metrics._with_interval import (
-    Measured,
+    Measured as Measured,
+)
+from facebench.metrics._with_interval import (
     accuracy,
     auc,
     eer,
@@ -64,7 +66,6 @@ __all__ = [
     "DiscardOptions",
     "GroupRatesOptions",
     "Interval",
-    "Measured",
     "Searches",
     "accuracy",
     "accuracy_conventions",

@@ -54,6 +54,9 @@ class MLLog:
         self._interval("run", "START")
         self._interval("epoch", "START", epoch_num=1)
 
+    def __repr__(self):
+        return f"MLLog({self._file.name})"
+
     def on_epoch(self, report, model=None) -> None:
         """Of an epoch: its end, and what the validation found."""
         self._epoch = int(report["epoch"])

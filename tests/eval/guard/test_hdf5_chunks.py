@@ -98,7 +98,7 @@ def test_the_index_of_chunks_is_not_believed(tmp_path, reading):
 def test_more_chunks_than_the_file_can_hold(tmp_path, reading):
     with h5py.File(tmp_path / "e.h5", "w") as f:
         f.create_dataset("embedding", (1000, 1000), np.float32, chunks=(1, 1), compression="gzip")
-        f["name"] = np.array([b"a"])
+        f["name"] = np.array([b"%d" % row for row in range(1000)])
         f.create_dataset("rest", data=np.zeros(1_000_000, np.uint8))  # so that the claim fits
     with pytest.raises(Error, match="more chunks than a file of"):
         fio.read_embeddings(tmp_path / "e.h5")

@@ -191,7 +191,11 @@ def heads_of_another_stride(path):
 WRONG = {
     "no_sigmoid": ("scrfd", lambda p: by_loops.scrfd(p, 1, last="Identity"), "beyond 0..1"),
     "no_softmax": ("retinaface", lambda p: by_loops.retinaface(p, 1, softmax=False), "softmax"),
-    "not_a_network": ("scrfd", lambda p: p.write_bytes(b"\x08\x07not a graph"), "refuses it"),
+    "not_a_network": (
+        "scrfd",
+        lambda p: p.write_bytes(b"\x08\x07not a graph"),
+        "is not an ONNX file",
+    ),
     "a_page": ("yunet", lambda p: p.write_text("<!DOCTYPE html><html>"), "an HTML page"),
     "a_pointer": (
         "yunet",
@@ -279,5 +283,5 @@ def test_opencv_itself_is_an_engine_of_yunet(tmp_path):
     with pytest.raises(ValueError, match="engine is onnxruntime, or of yunet also opencv"):
         detection.make_detector("scrfd", model=path, engine="opencv")
     (tmp_path / "broken.onnx").write_bytes(b"\x08\x07not a graph")
-    with pytest.raises(Error, match="OpenCV refuses it"):
+    with pytest.raises(Error, match="is not an ONNX file"):
         detection.make_detector("yunet", model=tmp_path / "broken.onnx", engine="opencv")
