@@ -233,8 +233,6 @@ def verdict(record):
 
 
 def row(name, record):
-    if not record:
-        return [f"`{name}`", *[""] * 11, "not trained yet"]
     losses, settings = record["losses"], record["recipe"]
     tenth = max(1, len(losses) // 10)
     ends = [
@@ -301,7 +299,9 @@ def main():
             print(*row(name, records[name]), sep=" | ", flush=True)
     heads = ["recipe", "input", "loss", "people", "batch", "rate", "iterations", "epochs", "minutes",
              "loss: first tenth, middle, last", "AUC untrained, %", "AUC trained, %", "seen"]  # fmt: skip
-    lines = generated_page.table(heads, [row(n, records.get(n)) for n in paper_recipes()])
+    lines = generated_page.table(heads, [row(n, r) for n, r in records.items()])
+    if missing := [f"`{name}`" for name in paper_recipes() if name not in records]:
+        lines += ["", f"Not trained yet, {len(missing)} of 24: {', '.join(missing)}."]
     if records:
         pixels = next(iter(records.values()))["pixels"]
         lines += ["", f"Raw pixels, compared by their cosine: AUC {percent(pixels)} %."]
