@@ -301,7 +301,10 @@ def main():
              "loss: first tenth, middle, last", "AUC untrained, %", "AUC trained, %", "seen"]  # fmt: skip
     lines = generated_page.table(heads, [row(n, r) for n, r in records.items()])
     if missing := [f"`{name}`" for name in paper_recipes() if name not in records]:
-        lines += ["", f"Not trained yet, {len(missing)} of 24: {', '.join(missing)}."]
+        lines += [
+            "",
+            f"Not trained yet, {len(missing)} of {len(paper_recipes())}: {', '.join(missing)}.",
+        ]
     if records:
         pixels = next(iter(records.values()))["pixels"]
         lines += ["", f"Raw pixels, compared by their cosine: AUC {percent(pixels)} %."]
