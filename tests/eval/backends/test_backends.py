@@ -8,6 +8,8 @@ from facebench import Error, _eval, backends
 
 sklearn = pytest.importorskip("sklearn")
 
+pytestmark = pytest.mark.kernels
+
 
 def people(seed=0, count=60, images=6, dim=7, between=1.0, within=0.5):
     rng = np.random.default_rng(seed)
