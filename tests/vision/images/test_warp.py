@@ -9,8 +9,6 @@ pytest.importorskip("torch")
 from facebench import crops, images
 from facebench.detection import Face
 
-pytestmark = pytest.mark.kernels
-
 STEPS = {"opencv4": 5, "exact": 16}
 
 
