@@ -113,13 +113,24 @@ class RemoteFile:
             return self._file.read(size)
 
 
+def _is_pattern(text: str) -> bool:
+    return re.search(r"[*?\[]", text) is not None
+
+
+@contextlib.contextmanager
+def _passing(there: str) -> Iterator[str]:
+    """A path of the same name in a temporary folder, which is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
+        yield os.path.join(folder, os.path.basename(there.rstrip("/")) or "file")
+
+
 def listed(address: str) -> list[str]:
     """The addresses of all files below one, or that a pattern with ``*`` names, in order."""
     system, path = _found(address)
     scheme = address.partition("://")[0]
     with _Told(address):
         system.invalidate_cache()
-        paths = system.glob(path) if re.search(r"[*?\[]", path) else system.find(path)
+        paths = system.glob(path) if _is_pattern(path) else system.find(path)
     return sorted(p if "://" in p else f"{scheme}://{p.lstrip('/')}" for p in paths)
 
 
@@ -131,8 +142,7 @@ def on_this_machine(path) -> Iterator:
         yield path
         return
     system, there = _found(address)
-    with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
-        copy = os.path.join(folder, os.path.basename(there.rstrip("/")) or "file")
+    with _passing(there) as copy:
         with _Told(address):
             system.get_file(there, copy)
         yield copy
@@ -147,8 +157,7 @@ def written_to(out) -> Iterator:
         yield out
         return
     system, there = _found(address)
-    with tempfile.TemporaryDirectory(prefix="facebench-") as folder:
-        file = os.path.join(folder, os.path.basename(there.rstrip("/")) or "file")
+    with _passing(there) as file:
         yield file
         with _Told(address, "sent"):
             system.put_file(file, there)
@@ -159,7 +168,7 @@ def one_by_one(paths) -> list:
     found: list = []
     for path in paths:
         address = remote_address(path) if isinstance(path, str | os.PathLike) else None
-        if address is None or not re.search(r"[*?\[]", address):
+        if address is None or not _is_pattern(address):
             found.append(path)
             continue
         named = listed(address)

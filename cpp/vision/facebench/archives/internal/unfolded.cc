@@ -77,7 +77,7 @@ void add_data(archive* a, std::size_t folded, std::string_view where, std::strin
     if (n == 0) return;
     if (out.size() + static_cast<std::uint64_t>(n) > most)
       fail(where, fmt::format("unfolds from {} to more than {} bytes", folded, most),
-           "Encoded images hardly shrink: this is no archive of images");
+           "Encoded images hardly shrink: this is not an archive of images");
     out.append(piece.data(), static_cast<std::size_t>(n));
   }
 }
