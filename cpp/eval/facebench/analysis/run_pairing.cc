@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/evaluation/asked_metrics.h"
 #include "facebench/evaluation/convention_choice.h"
 #include "facebench/evaluation/evaluate.h"
 #include "facebench/evaluation/metric.h"
@@ -27,8 +28,6 @@ struct Pairing {
   const Job& job;
 };
 
-constexpr const char* kNobodyElse = "there is a single person, so nobody else to draw";
-
 using Refused = std::map<std::string, std::string>;  // the metric, and why it has no number
 
 // The numbers of one run that are defined.
@@ -40,24 +39,21 @@ struct RunStatistics {
 RunStatistics statistics_of(const Measurable& measurable, MetricData data, const Pairing& how,
                             Refused& refused) {
   RunStatistics out;
-  for (const MetricRequest& request : how.metrics.metrics) {
-    const Metric& metric = protocol_metrics().at(request.name);
+  for (const auto& [metric, target] : asked_metrics(how.metrics)) {
     if (metric.data != data || (metric.needs_folds && !measurable.list)) continue;
-    for (const double target : metric.targets(request.targets)) {
-      try {
-        Measured measured = metric.measure(measurable, target, how.convention);
-        const auto values = keyed_values(measured.number);
-        for (std::size_t i = 0; i < measured.statistics.size(); ++i) {
-          if (std::isnan(values[i].second)) {
-            refused.try_emplace(metric.name, "it is undefined on the comparisons that both hold");
-            continue;
-          }
-          out.keys.push_back(values[i].first);
-          out.values.push_back(std::move(measured.statistics[i]));
+    try {
+      Measured measured = metric.measure(measurable, target, how.convention);
+      const auto values = keyed_values(measured.number);
+      for (std::size_t i = 0; i < measured.statistics.size(); ++i) {
+        if (std::isnan(values[i].second)) {
+          refused.try_emplace(metric.name, "it is undefined on the comparisons that both hold");
+          continue;
         }
-      } catch (const std::invalid_argument& e) {  // the rule cannot take these scores
-        refused.try_emplace(metric.name, e.what());
+        out.keys.push_back(values[i].first);
+        out.values.push_back(std::move(measured.statistics[i]));
       }
+    } catch (const std::invalid_argument& e) {  // the rule cannot take these scores
+      refused.try_emplace(metric.name, e.what());
     }
   }
   return out;
@@ -83,8 +79,6 @@ PairedStatistics paired_statistics(const Measurable& a, const Measurable& b, Met
   }
   return out;
 }
-
-constexpr MetricData kAllData[] = {MetricData::scores, MetricData::matrix, MetricData::searches};
 
 bool can_draw(const Measurable& measurable, MetricData data) {
   return measurable.has(data) && measurable.bootstrap_of(data);

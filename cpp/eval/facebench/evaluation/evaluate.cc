@@ -9,6 +9,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
+#include "facebench/evaluation/asked_metrics.h"
 #include "facebench/evaluation/convention_choice.h"
 #include "facebench/evaluation/internal/measure_track.h"
 #include "facebench/evaluation/metric.h"
@@ -115,11 +116,10 @@ Storage choose_storage(const Track& track, Result& r) {
   const Convention convention = chosen_convention(r.options);
   bool centred = false;
   double far_needed = 0;
-  for (const MetricRequest& request : r.spec.metrics) {
-    const Metric& metric = protocol_metrics().at(request.name);
+  for (const auto& [metric, target] : asked_metrics(r.spec)) {
     centred = centred || (metric.needs_centred && metric.needs_centred(convention));
     if (metric.takes_targets && metric.data == MetricData::scores)
-      for (const double far : request.targets) far_needed = std::max(far_needed, 2 * far);
+      far_needed = std::max(far_needed, 2 * target);
   }
   const ListedTrials* list = track.trials->list();
   if (centred && list && list->fold_count() > 1) return {Storage::What::centred};
@@ -207,12 +207,6 @@ std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const
                                          std::span<const SampleStatus> status) {
   if (!drops_failed(options)) return {};
   return failed_units(unit_status(trials, status));
-}
-
-bool asks_for_searches(const ProtocolSpec& spec) {
-  return std::ranges::any_of(spec.metrics, [](const MetricRequest& request) {
-    return protocol_metrics().at(request.name).data == MetricData::searches;
-  });
 }
 
 namespace {

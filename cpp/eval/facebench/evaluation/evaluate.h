@@ -71,9 +71,6 @@ std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Job& j
 std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const ProtocolSpec& metrics,
                                         const EvaluationOptions& options, const Job& job = {});
 
-// Whether a metric of the protocol is one of searches.
-bool asks_for_searches(const ProtocolSpec& spec);
-
 // `options` with the protocol's words where they are unset. Throws std::invalid_argument for
 // unknown words.
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);

@@ -30,6 +30,8 @@ struct ScoredTrack {
 
 // What a metric is a number of.
 enum class MetricData : std::uint8_t { scores, matrix, searches };
+inline constexpr MetricData kAllData[] = {MetricData::scores, MetricData::matrix,
+                                          MetricData::searches};
 
 // What the scores of a track can be measured as; null where they cannot.
 struct Measurable {

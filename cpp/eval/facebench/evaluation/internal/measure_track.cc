@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "facebench/core/error.h"
+#include "facebench/evaluation/asked_metrics.h"
 #include "facebench/evaluation/convention_choice.h"
 #include "facebench/evaluation/metric.h"
 #include "facebench/metrics/comparisons.h"
@@ -53,22 +54,19 @@ void add_numbers(const ProtocolSpec& spec, const EvaluationOptions& options,
   std::vector<Statistic> statistics;
   std::vector<std::size_t> of_number;  // the numbers that the statistics belong to
   try {
-    for (const MetricRequest& request : spec.metrics) {
-      const Metric& metric = protocol_metrics().at(request.name);
+    for (const auto& [metric, target] : asked_metrics(spec)) {
       if (metric.data != data) continue;
       if (metric.needs_folds && !has_folds(scored, metric, measurable)) continue;
-      for (const double target : metric.targets(request.targets)) {
-        Measured measured = metric.measure(measurable, target, convention);
-        Number& number = numbers.emplace_back(std::move(measured.number));
-        if (!says_why) number.no_interval.clear();
-        if (!bootstrap) {
-          if (says_why) number.no_interval = "there is a single person, so nobody else to draw";
-          continue;
-        }
-        for (Statistic& s : measured.statistics) {
-          statistics.push_back(std::move(s));
-          of_number.push_back(numbers.size() - 1);
-        }
+      Measured measured = metric.measure(measurable, target, convention);
+      Number& number = numbers.emplace_back(std::move(measured.number));
+      if (!says_why) number.no_interval.clear();
+      if (!bootstrap) {
+        if (says_why) number.no_interval = kNobodyElse;
+        continue;
+      }
+      for (Statistic& s : measured.statistics) {
+        statistics.push_back(std::move(s));
+        of_number.push_back(numbers.size() - 1);
       }
     }
   } catch (const std::invalid_argument& e) {
@@ -175,7 +173,7 @@ MeasuredNumbers measure_numbers(const ProtocolSpec& spec, const EvaluationOption
                                 bool with_band, const Job& job) {
   MeasuredNumbers measured;
   bool any = false;
-  for (const MetricData data : {MetricData::scores, MetricData::matrix, MetricData::searches}) {
+  for (const MetricData data : kAllData) {
     any = any || measurable.has(data);
     add_numbers(spec, options, scored, measurable, data, with_band, job, measured);
   }
