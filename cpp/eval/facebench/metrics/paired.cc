@@ -25,8 +25,10 @@ std::vector<double> less(std::span<const double> a, std::span<const double> b) {
 
 // Of a difference A - Q / 2, with A and Q of docs/metrics.md. Q holds, beside the noise of pairs of
 // people, which A counts twice, the noise of thresholds that are chosen again: A - Q takes that
-// away instead of adding it, and of a difference little else is left.
-double variance_of_difference(const ReplicateSpread& spread) {
+// away instead of adding it, and of a difference little else is left. A graded number has no
+// threshold: A - Q.
+double variance_of_difference(const ReplicateSpread& spread, bool graded) {
+  if (graded) return spread.variance;
   return std::max(spread.variance, spread.of_people - spread.of_pairs / 2);
 }
 
@@ -137,10 +139,10 @@ void widen_by(const Trials& trials, PairedComparison& d) {
 }
 
 // The number s.first of the one system and s.second of the other. `trials`: how many people (or
-// comparisons) the rate counts; 0 of a number that is not a rate.
+// comparisons) the rate counts; 0 of a number that is not a rate. `graded`: see Statistic.
 PairedComparison difference_of(const Replicates& one, const Replicates& other,
                                std::pair<std::size_t, std::size_t> s, std::int64_t trials,
-                               double level) {
+                               bool graded, double level) {
   PairedComparison d;
   d.a = one.points.at(s.first);
   d.b = other.points.at(s.second);
@@ -159,7 +161,7 @@ PairedComparison difference_of(const Replicates& one, const Replicates& other,
   if (spread.values.size() * 2 < differences.size())
     return undefined("too few people: most replicates are undefined");
   d.interval.note = one.note_of_people(s.first);
-  d.sd = std::sqrt(variance_of_difference(spread));
+  d.sd = std::sqrt(variance_of_difference(spread, graded));
 
   std::vector<double> left_out;
   if (!one.left_out.empty()) left_out = less(one.left_out[s.first], other.left_out[s.second]);
@@ -242,7 +244,8 @@ std::vector<PairedComparison> compare_paired(const Bootstrap& bootstrap_a,
     const bool rates =
         a[k].rate && b[k].rate && are_rates(left.values[k]) && are_rates(right.values[k]);
     const std::int64_t trials = rates ? std::min(left.trials[k], right.trials[k]) : 0;
-    PairedComparison d = difference_of(left, right, {k, k}, trials, options.level);
+    PairedComparison d =
+        difference_of(left, right, {k, k}, trials, a[k].graded && b[k].graded, options.level);
     const Side of_a{left, k, a[k]}, of_b{right, k, b[k]};
     if (rates && d.no_interval.empty() && of_a.near_an_end() && of_b.near_an_end())
       widen(
@@ -257,7 +260,7 @@ std::vector<PairedComparison> compare_paired(
     const Replicates& r, std::span<const std::pair<std::size_t, std::size_t>> pairs, double level) {
   std::vector<PairedComparison> result;
   for (const auto& pair : pairs) {
-    result.push_back(difference_of(r, r, pair, 0, level));
+    result.push_back(difference_of(r, r, pair, 0, false, level));
     finish(false, result.back());
   }
   return result;

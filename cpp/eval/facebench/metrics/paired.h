@@ -17,7 +17,7 @@ struct PairedComparison {
   double a = 0;
   double b = 0;
   // Of the replicates' differences; both systems are measured on the same replicates, so what is
-  // hard for both cancels. In docs/metrics.md its square is A - Q / 2.
+  // hard for both cancels. In docs/metrics.md its square is A - Q / 2; of graded numbers A - Q.
   double sd = 0;
   // How many independent units (people, or pairs of people) the systems differ on: those whose own
   // difference, a pseudo-value of the jackknife, is more than a tenth of the largest one. Infinite
