@@ -19,8 +19,9 @@ from facebench import _threads as _threads  # before anything that imports numpy
 from facebench import _eval
 from facebench.core import _above, _texts
 from facebench.core._held import held_signals
+from facebench.core._when_asked import listed, when_asked
 
-if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
+if TYPE_CHECKING:  # what __getattr__ finds
     from facebench import analysis as analysis
     from facebench import backends as backends
     from facebench import claims as claims
@@ -73,54 +74,6 @@ _texts.give(_eval)
 Error = _eval.Error
 __version__ = _eval.version()
 
-_MODULES = (
-    *(
-        "core",
-        "io",
-        "metrics",
-        "backends",
-        "protocols",
-        "analysis",
-        "reports",
-        "images",
-        "detection",
-        "crops",
-        "datasets",
-    ),
-    *("nn", "losses", "embedding", "training", "reports", "plots", "pipeline"),
-    *("claims", "timing", "studies"),
-)
-
-# The verbs of the command line and load(), and where each lives.
-_VERBS = {
-    "detect": "detection",
-    "pack": "pipeline",
-    "train": "training",
-    "embed": "pipeline",
-    "evaluate": "protocols",
-    "load": "protocols",
-    "run": "pipeline",
-    "demo": "pipeline",
-    "verify": "verbs._verify",
-    "report": "verbs._light",
-    "compare": "verbs._compare",
-    "explain": "verbs._explain",
-    "groups": "analysis",
-    "check": "lab.claims",
-    "study": "lab.studies",
-    "suite": "lab.studies",
-    "quality": "verbs._quality",
-    "threshold": "analysis",
-    "calibrate": "analysis",
-    "plan": "lab.planning.people_needed",
-    "gallery": "lab.planning.gallery_sizes",
-    "budget": "lab.planning.variance_budget",
-    "inspect": "verbs._inspect",
-    "serve": "verbs._open",
-    "convert": "embedding",
-    "diagnose": "lab.diagnosis",
-}
-
 # What lower rooms call of higher ones, and where each lives.
 _ABOVE = {
     "write_run_pages": "reports.results",
@@ -133,29 +86,23 @@ _ABOVE = {
     "against_section": "lab.claims.comparison",
 }
 
-__all__ = ["Error", "__version__", *_MODULES, *_VERBS]
-
-
-def _loaded(room):
-    # Interrupted while torch is being imported, a session could not import it again.
-    with held_signals():
-        return import_module(f"facebench.{room}".rstrip("."))
-
 
 def _found(name, room):
-    return getattr(_loaded(room), name)
+    with held_signals():
+        return getattr(import_module(f"facebench.{room}".rstrip(".")), name)
 
 
 for _name, _room in _ABOVE.items():
     _above.hand_in(_name, partial(_found, _name, _room))
 
-
-def __getattr__(name):
-    if name in _MODULES:
-        return _loaded(name)
-    if name in _VERBS:
-        return _found(name, _VERBS[name])
-    raise AttributeError(f"module 'facebench' has no attribute {name!r}")
+_PLACES, _ = listed(__name__)
+_MODULES = [name for name, (home, _) in _PLACES.items() if home == __name__]
+# The verbs of the command line and load(), and where each lives.
+_VERBS = {
+    name: home.removeprefix("facebench.") for name, (home, _) in _PLACES.items() if home != __name__
+}
+__all__ = ["Error", "__version__", *_MODULES, *_VERBS]
+__getattr__ = when_asked(__name__)
 
 
 def __dir__():

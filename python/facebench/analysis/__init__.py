@@ -5,20 +5,26 @@
 [0.02, 0.04]
 """
 
-from facebench._eval import InspectionOptions, read_run, verify_scores, why_not_comparable
-from facebench.analysis.explanations import explain
-from facebench.analysis.group_rates import GroupReportOptions, groups
-from facebench.analysis.operating_points import (
-    CalibrationOptions,
-    ThresholdReportOptions,
-    calibrate,
-    read_calibrator,
-    threshold,
-)
-from facebench.analysis.quality import quality_report
-from facebench.analysis.ranking import holm_adjusted, rank_runs
-from facebench.analysis.runs import curves, frame, rows, verify_inputs
+from typing import TYPE_CHECKING
 
+from facebench._eval import InspectionOptions, read_run, verify_scores, why_not_comparable
+from facebench.core._when_asked import when_asked
+
+if TYPE_CHECKING:
+    from facebench.analysis.explanations import explain
+    from facebench.analysis.group_rates import GroupReportOptions, groups
+    from facebench.analysis.operating_points import (
+        CalibrationOptions,
+        ThresholdReportOptions,
+        calibrate,
+        read_calibrator,
+        threshold,
+    )
+    from facebench.analysis.quality import quality_report
+    from facebench.analysis.ranking import holm_adjusted, rank_runs
+    from facebench.analysis.runs import curves, frame, rows, verify_inputs
+
+__getattr__ = when_asked(__name__)
 __all__ = [
     "CalibrationOptions",
     "GroupReportOptions",

@@ -25,6 +25,8 @@ A data set of them, read back and packed without a detector:
 (40, 112, 112, 3)
 """
 
+from typing import TYPE_CHECKING
+
 from facebench import _library  # noqa: F401
 from facebench._full import (
     CheckOptions,
@@ -65,11 +67,15 @@ from facebench._full import (
 from facebench._full import (
     FaceNuisance as FaceNuisance,
 )
-from facebench.datasets._croissant import write_croissant
-from facebench.datasets._description import describe
-from facebench.datasets._keeping import keep
-from facebench.datasets._overlap import audit_sheet, find_overlap, read_person_names
+from facebench.core._when_asked import when_asked
 
+if TYPE_CHECKING:
+    from facebench.datasets._croissant import write_croissant
+    from facebench.datasets._description import describe
+    from facebench.datasets._keeping import keep
+    from facebench.datasets._overlap import audit_sheet, find_overlap, read_person_names
+
+__getattr__ = when_asked(__name__)
 __all__ = [
     "CheckOptions",
     "ConvertOptions",

@@ -18,7 +18,6 @@ from facebench._library import full
 from facebench.core import _log
 from facebench.core._arguments import listed, of_kind, type_text
 from facebench.detection import _python_detectors
-from facebench.detection._public_detectors import PUBLIC_DETECTORS
 
 DetectedFile = full.DetectedFile
 DetectionSummary = full.DetectionSummary
@@ -56,6 +55,8 @@ def list_detector_files() -> list[dict]:
     >>> detection.list_detector_files()[0]["file"]
     'det_10g.onnx'
     """
+    from facebench.detection._public_detectors import PUBLIC_DETECTORS
+
     return [row.to_dict() for row in PUBLIC_DETECTORS]
 
 

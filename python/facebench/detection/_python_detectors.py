@@ -10,7 +10,6 @@ from facebench._library import full
 from facebench.core import _entry_points
 from facebench.core._arguments import brief, did_you_mean, tensor_array, type_text, unmasked
 from facebench.core._named_code import import_function, is_named_function
-from facebench.detection._onnx_detectors import FAMILIES, family_of, limits_of, make, open_session
 
 _LANDMARKS = ("eyes_and_mouth", "none", "any")
 _GIVEN: dict[str, Callable] = {}  # callables that were given as objects, by their names
@@ -105,6 +104,8 @@ class CallableDetector:
 
 def docs() -> dict[str, str]:
     """The names of detectors that are not in the library's own table, and a line about each."""
+    from facebench.detection._onnx_detectors import FAMILIES
+
     points = _entry_points.brought(_entry_points.DETECTORS)
     return {name: family.doc for name, family in FAMILIES.items()} | {
         name: f"brought as {point.value}" for name, point in points.items()
@@ -126,6 +127,8 @@ def name_of(detector) -> str:
 def find(name: str):
     """(landmarks, a function that makes it of a dict of options). ValueError for a name that is
     none."""
+    from facebench.detection._onnx_detectors import FAMILIES, make
+
     if name in FAMILIES:
         return "eyes_and_mouth", lambda options: make(name, options)
     if name.endswith(".onnx"):
@@ -151,6 +154,14 @@ def find(name: str):
 
 
 def _of_file(path: str, options: dict):
+    from facebench.detection._onnx_detectors import (
+        FAMILIES,
+        family_of,
+        limits_of,
+        make,
+        open_session,
+    )
+
     if "model" in options:
         raise ValueError(f"model: '{brief(path)}' is the model already")
     family = family_of(open_session(path, **limits_of(options)))

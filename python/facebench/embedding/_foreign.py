@@ -12,7 +12,6 @@ from typing import Protocol
 import numpy as np
 
 from facebench._library import full
-from facebench._onnx.sessions import card_of
 from facebench.core import _entry_points, _log
 from facebench.core._arguments import brief, did_you_mean, type_text
 from facebench.core._named_code import (
@@ -24,13 +23,12 @@ from facebench.core._named_code import (
 from facebench.core._other_files import refuse_other
 from facebench.core._public_files import own_file
 from facebench.embedding import _public_models
+from facebench.embedding._file_heads import network_of_timm
 from facebench.embedding._network_embedder import (
     CallableEmbedder,
     _NetworkEmbedder,
     batch_model,
 )
-from facebench.embedding._onnx_embedder import OnnxEmbedder, _onnxruntime_has
-from facebench.embedding._torch_embedder import TorchEmbedder
 
 
 class Embedder(Protocol):
@@ -99,7 +97,7 @@ def load_embedder(source, extract=None, **options):
     if torch and type(source).__name__ == "ExportedProgram":
         source = source.module()
     if isinstance(source, full.Network) or (torch and isinstance(source, torch.nn.Module)):
-        return TorchEmbedder(source, **options)
+        return _torch_embedder()(source, **options)
     if "output" in options and not ours and not file_by_name:
         raise ValueError(
             "output: the outputs of an ONNX file have names, and those of a PyTorch module; of "
@@ -117,7 +115,9 @@ def load_embedder(source, extract=None, **options):
         if isinstance(source, full.Model):
             return source
         refuse_other(source, "a safetensors file", but=("a safetensors file",))
-        return TorchEmbedder.made_by_name(source) or full.load_model(source)
+        if network_of_timm(source) is None:
+            return full.load_model(source)
+        return _torch_embedder().made_by_name(source)
     if callable(source):
         return _callable_embedder(source, options)
     if not named:
@@ -137,6 +137,12 @@ def load_embedder(source, extract=None, **options):
         return _named_model(text, extract or full.ExtractOptions(), options)
     function = import_function(text if point is None else point.value, _READ)
     return load_embedder(function, extract, **options)
+
+
+def _torch_embedder():
+    from facebench.embedding._torch_embedder import TorchEmbedder
+
+    return TorchEmbedder
 
 
 def _named_model(name, extract, pixels):
@@ -171,19 +177,24 @@ def _runs_here(extract, pixels) -> bool:
     on the device and in the precision that is asked."""
     if "providers" in pixels:
         return True
-    has = _onnxruntime_has(card_of(extract.device), extract.precision)
+    from facebench._onnx.sessions import card_of
+    from facebench.embedding._onnx_embedder import onnxruntime_has
+
+    has = onnxruntime_has(card_of(extract.device), extract.precision)
     return extract.executor is None and has
 
 
 def _onnx_model(path, extract, pixels):
     if _runs_here(extract, pixels):
+        from facebench.embedding._onnx_embedder import OnnxEmbedder
+
         how = {"device": extract.device, "precision": extract.precision}
         return OnnxEmbedder(path, **how, **pixels)
-    from facebench import embedding
+    from facebench.embedding._conversion import import_onnx, tell_of_comparison
 
     pixels = {name: value for name, value in pixels.items() if name not in LIMITS}
-    model, said = embedding._import_onnx(Path(path), pixels, prepared=False)
-    embedding._tell_of_comparison(said)
+    model, said = import_onnx(Path(path), pixels, prepared=False)
+    tell_of_comparison(said)
     return model
 
 

@@ -82,7 +82,7 @@ class OnnxEmbedder(_NetworkEmbedder):
                     "providers and a device or precision are both given: the providers say where "
                     "and how it is computed"
                 )
-        if not _onnxruntime_has(card, precision):
+        if not onnxruntime_has(card, precision):
             raise ValueError(
                 f"device {device}, precision {precision}: onnxruntime {onnxruntime.__version__} "
                 "computes float32 on the processor; float32 and tf32 on a card need onnxruntime-gpu"
@@ -226,7 +226,7 @@ def _numbers(shape) -> int | None:
     return math.prod(sides) if all(isinstance(side, int) for side in sides) else None
 
 
-def _onnxruntime_has(card: int | None, precision: str) -> bool:
+def onnxruntime_has(card: int | None, precision: str) -> bool:
     """Whether the onnxruntime at hand computes in a precision on a card; None: the processor."""
     if card is None:
         return precision == "float32"

@@ -2,8 +2,7 @@
 
 from facebench._library import full
 from facebench.core._arguments import brief, did_you_mean
-
-PREFIX = "timm:"
+from facebench.embedding._file_heads import TIMM
 
 
 def _package():
@@ -24,7 +23,7 @@ def version() -> str:
 def configuration(network: str):
     """What timm says of a network: its ``pretrained_cfg``. ValueError for a name that timm does not
     have. Nothing is built."""
-    timm, name = _package(), network.removeprefix(PREFIX)
+    timm, name = _package(), network.removeprefix(TIMM)
     known = timm.list_models()
     if name not in known:
         raise ValueError(
@@ -43,7 +42,7 @@ def make(network: str, options: "full.NetworkOptions"):
     # What takes any size knows no img_size.
     sized = {"img_size": size} if said.fixed_input_size and None not in size else {}
     return _package().create_model(
-        network.removeprefix(PREFIX),
+        network.removeprefix(TIMM),
         pretrained=False,
         num_classes=options.embedding or 0,
         in_chans=options.channels,

@@ -8,14 +8,12 @@ import numpy as np
 from facebench._library import full
 from facebench.core import Error, _log
 from facebench.core._arguments import brief, of_kind
-from facebench.core._files import open_file
 from facebench.embedding import _timm
+from facebench.embedding._file_heads import OWN_MODEL, head_of, network_of_timm
 from facebench.embedding._module_outputs import evaluating, taken
 from facebench.embedding._network_embedder import _name, _NetworkEmbedder, _rows
 from facebench.embedding._stated_pixels import module_pixels
 from facebench.io import read_safetensors, sha256_file, write_safetensors
-
-_OWN_MODEL = "facebench-own-model"
 
 
 class TorchEmbedder(_NetworkEmbedder):
@@ -86,15 +84,9 @@ class TorchEmbedder(_NetworkEmbedder):
     @classmethod
     def made_by_name(cls, path):
         """The embedder of a file whose network has a name that timm makes it by; None: another."""
-        metadata = _metadata(path)
-        try:
-            name = json.loads(metadata["model"])["network"]
-        except (KeyError, TypeError, ValueError):
+        if (name := network_of_timm(path)) is None:
             return None
-        ours = metadata.get("format") == _OWN_MODEL and isinstance(name, str)
-        if not ours or not name.startswith(_timm.PREFIX):
-            return None
-        options = full.parse_model_description(metadata["model"], str(path), "model")[0]
+        options = full.parse_model_description(head_of(path)["model"], str(path), "model")[0]
         self = cls(_timm.make(name, options), weights=path)
         self._title, self._made = name, (name, options)
         self.description |= {"torch": name, "timm": _timm.version()}
@@ -115,7 +107,7 @@ class TorchEmbedder(_NetworkEmbedder):
         from facebench._torch import torch
 
         tensors, metadata = read_safetensors(path)
-        if metadata.get("format") != _OWN_MODEL:
+        if metadata.get("format") != OWN_MODEL:
             raise Error(
                 f"{path}: not a model that facebench.train saved of a network of your own. Load "
                 "other weights into the module with load_state_dict()"
@@ -149,7 +141,7 @@ class TorchEmbedder(_NetworkEmbedder):
             .numpy()
             for name, tensor in self._module.state_dict().items()
         }
-        description = {"format": _OWN_MODEL, "version": "1", "model": self._model_description()}
+        description = {"format": OWN_MODEL, "version": "1", "model": self._model_description()}
         if self._training is not None:
             description["training"] = json.dumps(self._training, sort_keys=True)
         write_safetensors(path, tensors, description)
@@ -192,17 +184,6 @@ class TorchEmbedder(_NetworkEmbedder):
                 stacklevel=2,
             )
         self._said = None
-
-
-def _metadata(path) -> dict:
-    """The texts in the head of a safetensors file; none where it cannot be read: who reads it whole
-    says why."""
-    try:
-        with open_file(path) as file:
-            length = int.from_bytes(file.read(8), "little")
-            return json.loads(file.read(min(length, 1 << 26))).get("__metadata__") or {}
-    except (OSError, ValueError, AttributeError, Error):
-        return {}
 
 
 def _within(module, color):

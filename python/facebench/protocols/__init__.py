@@ -10,6 +10,7 @@ True
 """
 
 import os
+from typing import TYPE_CHECKING
 
 from facebench import _eval
 from facebench._eval import (
@@ -31,12 +32,17 @@ from facebench._eval import (
 )
 from facebench.core import _entry_points
 from facebench.core._arguments import path_text
+from facebench.core._when_asked import when_asked
 from facebench.protocols import _pairs
-from facebench.protocols._data_check import DataCheck, check_data
 from facebench.protocols._evaluate import evaluate
 from facebench.protocols._load import load_protocol, read_trials, spec_of
 from facebench.protocols._results import MetricResult, Result, TrackResult
 from facebench.protocols._shards import evaluate_shard
+
+if TYPE_CHECKING:
+    from facebench.protocols._data_check import DataCheck, check_data
+
+__getattr__ = when_asked(__name__)
 
 __all__ = [
     "DataCheck",

@@ -5,15 +5,21 @@
 ['markdown', 'csv', 'latex', 'text']
 """
 
-# What is asked of runs was here before `analysis` was a room of its own.
-from facebench.analysis import *  # noqa: F403
-from facebench.core._files import write_text
-from facebench.reports.page import report_html, report_markdown, write_html
-from facebench.reports.paper import system_table
-from facebench.reports.summaries import summary_text
-from facebench.reports.tables import report_formats, table
-from facebench.reports.trainings import training_rows
+from typing import TYPE_CHECKING
 
+from facebench.core._when_asked import when_asked
+
+if TYPE_CHECKING:
+    # What is asked of runs was here before `analysis` was a room of its own.
+    from facebench.analysis import *  # noqa: F403
+    from facebench.core._files import write_text
+    from facebench.reports.page import report_html, report_markdown, write_html
+    from facebench.reports.paper import system_table
+    from facebench.reports.summaries import summary_text
+    from facebench.reports.tables import report_formats, table
+    from facebench.reports.trainings import training_rows
+
+__getattr__ = when_asked(__name__)
 __all__ = [
     "report_formats",
     "report_html",

@@ -7,7 +7,8 @@ from pathlib import Path
 from facebench._torch import full, torch
 from facebench.core import Error
 from facebench.core._arguments import brief
-from facebench.embedding import _checkpoints, _import_onnx, _tell_of_comparison, load_model
+from facebench.embedding import _checkpoints, load_model
+from facebench.embedding._conversion import import_onnx, tell_of_comparison
 from facebench.io import read_safetensors, sha256_file
 from facebench.io._toml import value_text
 
@@ -51,8 +52,8 @@ def _of_onnx(path, recipe):
     pixels = recipe.to_dict()["input"]
     stated = {name: pixels[name] for name in ("color", "mean", "std")}
     own = _says_its_pixels(path)
-    model, said = _import_onnx(path, {} if own else stated)
-    _tell_of_comparison(said)
+    model, said = import_onnx(path, {} if own else stated)
+    tell_of_comparison(said)
     options = model.options if own else None
     return FirstWeights(path.name, {"network": "onnx"}, model=model, options=options)
 

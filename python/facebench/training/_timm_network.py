@@ -5,12 +5,13 @@ from pathlib import Path
 
 from facebench._torch import full
 from facebench.embedding import TorchEmbedder, _timm, export_onnx
+from facebench.embedding._file_heads import TIMM
 from facebench.embedding._stated_pixels import pixels_of_timm
 from facebench.training._own_network import OwnNetwork
 
 
 def is_timm(recipe) -> bool:
-    return recipe.network.startswith(_timm.PREFIX)
+    return recipe.network.startswith(TIMM)
 
 
 def size_and_pixels(recipe) -> "full.ModelOptions":

@@ -13,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from facebench import Error, embedding, nn  # noqa: E402
+from facebench.embedding import _checkpoints  # noqa: E402
 
 
 def under(wrapper, state):
@@ -282,18 +283,18 @@ def test_an_entry_within_entries_is_named_by_dots(network, tmp_path):
     with pytest.raises(
         Error, match=r"several state dicts: model\.backbone, model\.head\. Name one"
     ):
-        embedding._checkpoints.read(path, None)
+        _checkpoints.read(path, None)
     for key in ("model.backbone", "model.head"):
-        assert embedding._checkpoints.read(path, key)[1] == key
-    assert embedding._checkpoints.read(path, "model.backbone")[0].keys() == state.keys()
+        assert _checkpoints.read(path, key)[1] == key
+    assert _checkpoints.read(path, "model.backbone")[0].keys() == state.keys()
     with pytest.raises(
         Error, match=r"no state dict 'model\.neck'; those it holds: model\.backbone"
     ):
-        embedding._checkpoints.read(path, "model.neck")
+        _checkpoints.read(path, "model.neck")
     # One alone is taken; a name with a dot of its own comes first.
     torch.save({"run": {"model": {"net": state}}, "optimizer": optimizer}, path)
-    assert embedding._checkpoints.read(path, None)[1] == "run.model.net"
+    assert _checkpoints.read(path, None)[1] == "run.model.net"
     torch.save({"a.b": state, "a": {"b": head("w", 3)}}, path)
-    assert embedding._checkpoints.read(path, "a.b")[0].keys() == state.keys()
+    assert _checkpoints.read(path, "a.b")[0].keys() == state.keys()
     torch.save({"a": {"b": state}, "c": state}, path)
-    assert embedding._checkpoints.read(path, None)[1] == "c"
+    assert _checkpoints.read(path, None)[1] == "c"

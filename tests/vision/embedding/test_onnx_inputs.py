@@ -1,5 +1,6 @@
 """Inputs of ONNX files that are not float32 (N, C, H, W)."""
 
+import facebench
 import numpy as np
 import pytest
 from facebench import embedding
@@ -80,7 +81,7 @@ def test_a_graph_with_channels_last_is_asked_how_it_normalises(write, kind, side
 
 
 def test_grey_with_channels_last(write):
-    with pytest.raises(embedding.Error, match=r"expected \(N, 1, H, W\) or \(N, H, W, 1\)"):
+    with pytest.raises(facebench.Error, match=r"expected \(N, 1, H, W\) or \(N, H, W, 1\)"):
         embedding.load_embedder(write(last=True), mean=0, std=1, color="gray")
     assert embedding.load_embedder(write(last=True, channels=1), mean=0, std=1, color="gray")
 
@@ -91,7 +92,7 @@ def test_bytes_are_not_normalised_outside(write):
 
 
 def test_another_type_is_named_where_the_file_is_opened(write):
-    with pytest.raises(embedding.Error, match=r"is a tensor\(int8\), which is not given"):
+    with pytest.raises(facebench.Error, match=r"is a tensor\(int8\), which is not given"):
         embedding.load_embedder(write("INT8"), mean=0, std=1, color="rgb")
 
 
@@ -107,13 +108,13 @@ def test_casts_between_floats_are_converted(write, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["UINT8", "DOUBLE"])
 def test_casts_of_other_inputs_are_refused(write, kind):
-    with pytest.raises(embedding.Error, match="is a Cast, which cannot be converted"):
+    with pytest.raises(facebench.Error, match="is a Cast, which cannot be converted"):
         embedding.convert(write(kind), mean=0, std=1, color="rgb")
 
 
 @pytest.mark.parametrize("sides", [(16, 12), (None, None)])
 def test_channels_last_are_not_converted(write, sides):
-    with pytest.raises(embedding.Error, match=r"channels last: .* onnxruntime runs them"):
+    with pytest.raises(facebench.Error, match=r"channels last: .* onnxruntime runs them"):
         embedding.convert(write(last=True, sides=sides), mean=127.5, std=128, color="rgb")
 
 
@@ -123,5 +124,5 @@ def test_a_quantised_file_is_called_so(write):
     model = onnx.load(path)
     model.graph.initializer.append(onnx.numpy_helper.from_array(np.int8([0, 1]), "zero"))
     onnx.save(model, path)
-    with pytest.raises(embedding.Error, match="'zero' is int8, a quantised network"):
+    with pytest.raises(facebench.Error, match="'zero' is int8, a quantised network"):
         embedding.convert(path, mean=127.5, std=128, color="rgb")

@@ -127,7 +127,7 @@ def test_it_runs_and_is_converted(kind, tmp_path):
 def test_slopes_without_sides_are_those_of_channels(tmp_path):
     """As mxnet writes them; onnxruntime spreads them over the last side, and refuses."""
     path = write(tmp_path / "m.onnx", [h.make_node("PRelu", ["c", "sl"], ["e"])], {"sl": SLOPE}, 9)
-    with pytest.raises(embedding.Error, match=r"cannot run it.*facebench convert reads it"):
+    with pytest.raises(facebench.Error, match=r"cannot run it.*facebench convert reads it"):
         embedding.extract(embedding.load_embedder(path, **PIXELS), FACES)
     with pytest.warns(UserWarning, match="not compared"):
         model = embedding.convert(path, **PIXELS)
@@ -141,7 +141,7 @@ def test_slopes_without_sides_are_those_of_channels(tmp_path):
 def test_what_is_not_converted_is_run_and_named(operation, tmp_path):
     path = write(tmp_path / "m.onnx", [h.make_node(operation, ["c"], ["e"])], {})
     assert embedding.extract(embedding.load_embedder(path, **PIXELS), FACES).values.shape == (4, 5)
-    with pytest.raises(embedding.Error, match=f"is an? {operation}, which cannot be converted"):
+    with pytest.raises(facebench.Error, match=f"is an? {operation}, which cannot be converted"):
         embedding.convert(path, **PIXELS)
 
 
@@ -178,7 +178,7 @@ def test_a_provider_that_does_not_start_is_not_replaced(tmp_path, monkeypatch):
     monkeypatch.setattr(
         onnxruntime, "get_available_providers", lambda: ["TensorrtExecutionProvider"]
     )
-    with pytest.raises(embedding.Error, match="TensorrtExecutionProvider"):
+    with pytest.raises(facebench.Error, match="TensorrtExecutionProvider"):
         embedding.load_embedder(relu(tmp_path / "m.onnx"), providers="tensorrt", **PIXELS)
 
 

@@ -4,6 +4,7 @@ import json
 import warnings
 from dataclasses import replace
 
+import facebench
 import numpy as np
 import pytest
 from command_line import invoke
@@ -178,7 +179,7 @@ def test_what_is_stated_counts_before_the_table(home, tmp_path, monkeypatch, kno
 
 @pytest.mark.parametrize("name", ROWS)
 def test_one_that_is_not_there_says_what_to_do(name):
-    with pytest.raises(embedding.Error, match=r"is not on this machine\. .*FACEBENCH_MODELS") as e:
+    with pytest.raises(facebench.Error, match=r"is not on this machine\. .*FACEBENCH_MODELS") as e:
         embedding.load_embedder(name)
     assert "Nothing is downloaded" in str(e.value)
     row = _public_models.public_model(name)
@@ -197,7 +198,7 @@ def test_a_file_that_is_no_model_is_named(kind, home, tmp_path, monkeypatch):
     path = place_pack(_public_models.public_model("buffalo_s"), home, tmp_path, monkeypatch)
     path.parent.mkdir(parents=True)
     path.write_bytes(WRONG[kind])
-    with pytest.raises(embedding.Error, match=kind):
+    with pytest.raises(facebench.Error, match=kind):
         embedding.load_embedder("buffalo_s")
 
 
@@ -230,7 +231,7 @@ def test_a_network_with_several_outputs_is_refused(home, tmp_path, monkeypatch):
 def test_a_folder_that_is_none_is_said(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("FACEBENCH_MODELS", str(tmp_path / "file"))
-    with pytest.raises(embedding.Error, match=r"FACEBENCH_MODELS names .*file, which is not a"):
+    with pytest.raises(facebench.Error, match=r"FACEBENCH_MODELS names .*file, which is not a"):
         embedding.load_embedder("buffalo_s")
 
 
@@ -255,7 +256,7 @@ def test_files_of_ones_own_folder_have_names(tmp_path, monkeypatch):
     listed = [row["name"] for row in embedding.list_models()]
     assert "mine" in listed and "notes" not in listed
     monkeypatch.setenv("FACEBENCH_MODELS", str(tmp_path / "nowhere"))
-    with pytest.raises(embedding.Error, match=r"FACEBENCH_MODELS names .*cannot be read"):
+    with pytest.raises(facebench.Error, match=r"FACEBENCH_MODELS names .*cannot be read"):
         embedding.list_models()
 
 

@@ -35,12 +35,12 @@ def convert(
     an ONNX file, whose network is taken over where all its operations are known; or dlib's face
     network, dlib_face_recognition_resnet_model_v1.dat.
     """
-    from facebench import embedding  # needs torch
+    from facebench.embedding._conversion import converted  # needs torch
 
     settings: dict[str, Any] = {}
     common.add_outputs(settings, output, None)
     common.add_settings(settings, setting)
-    model, compared = embedding._convert(weights, network, out, drop or (), key, settings)
+    model, compared = converted(weights, network, out, drop or (), key, settings)
     options = model.options.to_dict()
     text = "\n".join(f"  {name}: {_short(options[name])}" for name in _SHOWN)
     fields = {"path": str(out), "network": model.network, "options": options}

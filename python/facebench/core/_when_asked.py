@@ -1,0 +1,52 @@
+"""Names of a package that are imported when they are first asked for.
+
+The block ``if TYPE_CHECKING:`` in the package's own file is the one list of them, which editors and
+type checkers read too: a verb then loads the modules that it uses, and no others.
+"""
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+from facebench.core._held import held_signals
+
+
+def listed(package: str) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """By name the module that has it and what it is called there; the modules of ``import *``."""
+    spec = sys.modules[package].__spec__
+    source = spec.loader.get_source(package)  # type: ignore[union-attr]
+    names, whole = {}, []
+    for block in ast.parse(source).body:
+        if not isinstance(block, ast.If) or getattr(block.test, "id", "") != "TYPE_CHECKING":
+            continue
+        for line in block.body:
+            assert isinstance(line, ast.ImportFrom) and line.module
+            for alias in line.names:
+                if alias.name == "*":
+                    whole.append(line.module)
+                else:
+                    names[alias.asname or alias.name] = (line.module, alias.name)
+    return names, whole
+
+
+def when_asked(package: str) -> Callable[[str], object]:
+    """The ``__getattr__`` of a package whose file lists its names under ``TYPE_CHECKING``."""
+    names, whole = listed(package)
+
+    def find(name: str) -> object:
+        if name not in names:
+            for module in () if name.startswith("_") else whole:
+                if name in (found := import_module(module)).__all__:
+                    return getattr(found, name)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module, there = names[name]
+        # Interrupted while torch is being imported, a session could not import it again.
+        with held_signals():
+            if module == package:
+                return import_module(f"{package}.{there}")
+            value = getattr(import_module(module), there)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find
