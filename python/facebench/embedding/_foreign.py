@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from facebench._frte import refuse_library
 from facebench._library import full
 from facebench._onnx.sessions import card_of
 from facebench.core import _entry_points, _log
@@ -84,6 +85,7 @@ def load_embedder(source, extract=None, **options):
     options = {name: value for name, value in options.items() if value is not None}
     text = str(source)
     named = isinstance(source, (str, Path))
+    refuse_library(source)
     if named and is_address(text):
         check_named_function(text, _READ)
     if named and text.endswith(".onnx"):
