@@ -1,5 +1,6 @@
 """A library of NIST's FRTE 1:1 as it is named: what it is, without running any of it."""
 
+import mmap
 import os
 import re
 from pathlib import Path
@@ -83,6 +84,7 @@ class FrteLibrary:
         if starts != b"\x7fELF":
             refuse_other(path, "a library of FRTE 1:1")
             raise Error(f"{path}: is not a shared library of Linux (ELF)")
+        _refuse_old_strings(self.path)
         stem = self.path.name.removesuffix(".so")
         named = _NAME.fullmatch(stem)
         self.name = named[1] if named else stem
@@ -144,6 +146,17 @@ def in_colour(image):
     """Pixels as the interface takes them: R, G, B, whatever the photograph has."""
     image = pixels(image)
     return image if image.ndim == 3 else image.repeat(3).reshape(*image.shape, 3)
+
+
+def _refuse_old_strings(path: Path) -> None:
+    """facebench.Error for a library whose functions take another std::string than ours."""
+    with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as code:
+        old, new = (code.find(b"initializeERK" + s) for s in (b"Ss", b"NSt7__cxx1112basic_string"))
+    if old >= 0 > new:
+        raise Error(
+            f"{path}: is built with the std::string from before GCC 5 (_GLIBCXX_USE_CXX11_ABI=0). "
+            "Build it with a later one, as NIST's present systems have it"
+        )
 
 
 def _hash_of_folder(folder: Path) -> str:

@@ -60,7 +60,7 @@ class Pool:
                 for future in waiting:
                     future.cancel()
                 for process in self._all:  # what they compute is not waited for
-                    process.close()
+                    process.stop()
                 raise
         return done
 

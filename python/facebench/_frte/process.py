@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import functools
 import json
 import os
 import select
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from facebench.core import Error
 from facebench.core._arguments import brief, printable
 
 MOST_BYTES = 64 << 20  # of a template
+_START = 30.0  # seconds that Python may take to start, on a machine that others use
 
 # The interface's words for its return codes (frvt_structs.h).
 CODES = (
@@ -47,6 +50,10 @@ def code_text(code: int) -> str:
     return CODES[code] if 0 <= code < len(CODES) else f"code {code}"
 
 
+def _comparing(name_of, k: int) -> str:
+    return f"it compared {name_of(k)}"
+
+
 class LibraryProcess:
     """A child that has loaded and initialised the library. facebench.Error names the library, what
     it did and what to do; the child is ended then."""
@@ -69,8 +76,11 @@ class LibraryProcess:
         for end in (self._in, self._out):
             os.set_blocking(end, False)
         self._doing: Callable[[], str] = lambda: "it was loaded and initialised"
-        # Python starts first, on a machine that others use.
-        versions = struct.unpack("<4i", self._answer(seconds + 30, 16))
+        try:
+            versions = struct.unpack("<4i", self._answer(seconds + _START, 16))
+        except BaseException:
+            self.close()
+            raise
         self.interface = f"{versions[0]}.{versions[1]}"
         self.structures = f"{versions[2]}.{versions[3]}"
 
@@ -93,7 +103,7 @@ class LibraryProcess:
         ``name_of(k)``: pair k in words."""
         sizes = struct.pack(f"<{len(templates)}Q", *map(len, templates))
         head = struct.pack("<3I", 2, len(templates), len(pairs))
-        self._doing = lambda: f"it compared {name_of(0)}"
+        self._doing = functools.partial(_comparing, name_of, 0)
         self._send(head, sizes, np.ascontiguousarray(pairs, "<u4").tobytes(), *templates)
         end = time.monotonic() + self._seconds
         outcome, size = struct.unpack("<BQ", self._read(9, end))
@@ -101,7 +111,7 @@ class LibraryProcess:
             self._lost("gave an answer that is none")
         results = np.zeros(len(pairs), [("code", "<i4"), ("similarity", "<f8")])
         for k in range(len(pairs)):
-            self._doing = lambda k=k: f"it compared {name_of(k)}"
+            self._doing = functools.partial(_comparing, name_of, k)
             results[k] = np.frombuffer(self._read(12, end), results.dtype)[0]
             if results[k]["code"] == _FAILED:
                 self._answer(self._seconds, 0)
@@ -114,10 +124,17 @@ class LibraryProcess:
         lines = self._answer(self._seconds, 4096).decode().splitlines()
         return {what: int(count) for count, what in (line.split(" ", 1) for line in lines)}
 
-    def close(self) -> None:
-        """Ends the child; whoever waits for it is told that it has gone."""
+    def stop(self) -> None:
+        """Ends the child; a thread that waits for it is told that it has gone."""
         self._child.kill()
         self._child.wait()
+
+    def close(self) -> None:
+        """Ends the child, when no thread waits for it."""
+        self.stop()
+        for end in (self._child.stdin, self._child.stdout):
+            if end:
+                end.close()
 
     def _answer(self, seconds: float, most: int) -> bytes:
         end = time.monotonic() + seconds
@@ -126,7 +143,7 @@ class LibraryProcess:
             return self._read(size, end)
         if outcome == 1 and size <= 4096:
             said = printable(self._read(size, end).decode("utf-8", "replace"))
-            self.close()
+            self.stop()
             raise Error(f"{self._path}: {said} (while {self._doing()})")
         self._lost(f"gave an answer of {size} bytes, more than {most}")
 
@@ -165,17 +182,19 @@ class LibraryProcess:
                 "If it is slow and not stuck, give it more: --set seconds=",
             )
 
-    def _ended(self):
+    def _ended(self) -> NoReturn:
         code = self._child.wait()
         if code == -signal.SIGKILL:
             self._lost("was killed", "Where memory is short, the kernel does that: --threads 1")
         name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         self._lost(
             f"ended with {name}",
-            "Its code failed; it may take so much memory and time as --set memory= and seconds= "
-            "say, and write no file",
+            "Its code failed, or the file is damaged; it may take so much memory and time as --set "
+            "memory= and seconds= say, and write no file",
         )
 
-    def _lost(self, what: str, advice: str = "It is not a library of FRTE that can be used"):
-        self.close()
+    def _lost(
+        self, what: str, advice: str = "It is not a library of FRTE that can be used"
+    ) -> NoReturn:
+        self.stop()
         raise Error(f"{self._path}: {what} while {self._doing()}. {advice}")

@@ -71,13 +71,13 @@ def run_library(protocol, library: FrteLibrary, request, threads=0, progress=Non
         identity = templates.identity(library, pool.interface, decoding)
         taken = take_or_make(templates, request.cache, identity, make)
         not_made = templates.mark_failed()
-        scores, failed = _scores(trials, templates, pool, progress)
+        scores, failed, compared = _scores(trials, templates, pool, progress)
         refused = pool.refused()
     raw = _eval.evaluate_scores(
         spec, trials, scores, templates.status.tolist(), options, threads, progress
     )
     raw.add_input("model", library.path)
-    for note in _notes(library, pool, not_made, failed, len(scores)):
+    for note in _notes(library, pool, not_made, failed, compared):
         raw.add_note(note)
     if refused:
         tried = ", ".join(f"{what} ({count})" for what, count in refused.items())
@@ -132,11 +132,12 @@ def _samples_of(trials):
 
 
 def _scores(trials, templates, pool, progress):
-    """A score for each place of all tracks, 0 where nothing is compared, and how many comparisons
-    failed by their return codes."""
+    """A score for each place of all tracks, 0 where nothing is compared; the comparisons that
+    failed, by their return codes; and how many there were."""
     names = unit_names(trials)
     counts = [trials.slots(number) for number in range(len(trials.tracks))]
-    scores, failed = np.zeros(sum(counts)), Counter()
+    scores, compared = np.zeros(sum(counts)), 0
+    failed: Counter[str] = Counter()
     usable = np.array([templates.usable(unit) for unit in range(len(names))])
     first = 0
     with stage(progress, "compare", len(scores), "comparisons") as moved:
@@ -155,11 +156,12 @@ def _scores(trials, templates, pool, progress):
                 for codes, similarities in answers:
                     failed.update(code_text(code) for code in codes.tolist() if code)
                     similarities[codes != 0] = _FAILED
+                compared += len(there)
                 if answers:
                     scores[first + begin + there] = np.concatenate([s for _, s in answers])
             first += counts[number]
             moved(first)
-    return scores, failed
+    return scores, failed, compared
 
 
 def _compared(process, pairs, roles, templates, names):
@@ -182,25 +184,19 @@ def _compared(process, pairs, roles, templates, names):
     return codes, similarities.copy()
 
 
-def _notes(library, pool, not_made, failed, count):
+def _notes(library, pool, not_made: Counter, failed: Counter, count: int):
     yield (
         f"Scores are similarities of {library.name}, a library of NIST's FRTE 1:1 (interface "
         f"{pool.interface}), which finds and compares faces by itself; the first of a pair is the "
         "enrolment, and of a search the gallery."
     )
     if not_made:
-        yield f"{_total(not_made, 'template')} not made, by return code: {_listed(not_made)}."
+        yield f"Templates that were not made: {not_made.total()} ({_listed(not_made)})."
     if failed:
         yield (
-            f"{_total(failed, 'comparison')} of {count} failed in the library "
-            f"({_listed(failed)}): the interface gives them the score -1."
+            f"{failed.total()} of {count} comparisons failed in the library ({_listed(failed)}): "
+            "the interface gives them the score -1."
         )
-
-
-def _total(counts: Counter, what: str) -> str:
-    total = sum(counts.values())
-    verb = "" if what == "comparison" else " was" if total == 1 else " were"
-    return f"{total} {what}{'' if total == 1 else 's'}{verb}"
 
 
 def _listed(counts: Counter) -> str:
@@ -220,15 +216,18 @@ def refuse_taken(out, overwrite: bool) -> None:
 
 
 def scores_again(result, library, dataset, count: int, draw, threads: int):
-    """Comparisons of a loaded run once more, ``draw(population, count)`` of them: how many, and a
-    text for each whose score is another. ``library``: the one that made them."""
+    """So many comparisons of a loaded run once more, by ``draw(population, number)``, which may
+    also draw places that are not compared: how many there were, and a text for each whose score is
+    another. ``library``: the one that made them."""
     trials = result._raw.trials
     names = unit_names(trials)
     decoding = result.content["matcher"]["decode"]
     photographs = Photographs(dataset, trials.names, decoding)
     wrong, done = [], 0
     with Pool(library, threads or 1) as pool:
-        for number, place, then in _drawn(result, count, draw):
+        for number, place, then in _drawn(result, 20 * count, draw):
+            if done == count:
+                break
             units = trials.units_of_scores(number, place, place + 1)
             sides = units[0].tolist()
             failed = {name for name, _ in result._raw.tracks[number].failed}
