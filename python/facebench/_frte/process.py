@@ -1,6 +1,6 @@
 """One library in one child process, under confinement: questions and answers over pipes.
 
-`_eval._serve_frte_library` is the other end (facebench/guard/frte_child.h has the conversation).
+`_eval._serve_frte_library` is the other end (facebench/io/frte_child.h has the conversation).
 """
 
 import contextlib

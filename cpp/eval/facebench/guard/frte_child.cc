@@ -1,4 +1,4 @@
-#include "facebench/guard/frte_child.h"
+#include "facebench/io/frte_child.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
