@@ -2,6 +2,7 @@
 commit, without those that need a network service (``uses:``, and names that begin with "network:").
 
 run_workflow.py .github/workflows/test.yml [JOB ...]     prints the seconds of each step
+run_workflow.py FILE "versions 3.11 none light 1"        one run of a job with a matrix
 run_workflow.py FILE --list                              the steps, without running them
 """
 
@@ -81,28 +82,44 @@ def run_job(name: str, steps, folder: Path) -> bool:
     return True
 
 
+def chosen(workflow: dict, asked: list[str]) -> list[tuple[str, dict, dict]]:
+    """(title, job, variant) of all runs, or of those that are asked by a job's name or their title.
+    KeyError for one that is not there."""
+    titled = [
+        (name, " ".join([name, *(str(v) for v in variant.values() if v != "")]), job, variant)
+        for name, job in workflow["jobs"].items()
+        for variant in variants(job)
+    ]
+    for one in asked:
+        if not any(one in (name, title) for name, title, _, _ in titled):
+            raise KeyError(one)
+    return [
+        (title, job, variant)
+        for name, title, job, variant in titled
+        if not asked or name in asked or title in asked
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("workflow", type=Path)
-    parser.add_argument("jobs", nargs="*", help="default: all")
+    parser.add_argument("jobs", nargs="*", help="or their titles; default: all")
     parser.add_argument("--list", action="store_true")
     asked = parser.parse_args()
     workflow = yaml.safe_load(asked.workflow.read_text())
-    if unknown := set(asked.jobs) - set(workflow["jobs"]):
-        parser.error(f"no job {', '.join(sorted(unknown))}: {', '.join(workflow['jobs'])}")
+    try:
+        runs = chosen(workflow, asked.jobs)
+    except KeyError as one:
+        parser.error(f"no job {one}: {', '.join(title for title, _, _ in chosen(workflow, []))}")
     failed = False
-    for name, job in workflow["jobs"].items():
-        if asked.jobs and name not in asked.jobs:
+    for title, job, variant in runs:
+        steps = steps_of(workflow, job, variant)
+        if asked.list:
+            for step, commands, _ in steps:
+                print(f"{title}: {'run' if commands else 'left out'}: {step}")
             continue
-        for variant in variants(job):
-            title = " ".join([name, *map(str, variant.values())])
-            steps = steps_of(workflow, job, variant)
-            if asked.list:
-                for step, commands, _ in steps:
-                    print(f"{title}: {'run' if commands else 'left out'}: {step}")
-                continue
-            with tempfile.TemporaryDirectory() as folder:
-                failed |= not run_job(title, steps, Path(folder))
+        with tempfile.TemporaryDirectory() as folder:
+            failed |= not run_job(title, steps, Path(folder))
     return int(failed)
 
 

@@ -131,8 +131,10 @@ crop and model need not.
   m.def(
       "save_run",
       [](const Result& result, const fs::path& target, bool overwrite, const std::string& command,
-         const fs::path& root, int threads, const std::function<void(fs::path)>& pages) {
+         const fs::path& root, int threads, const std::function<void(fs::path)>& pages,
+         const py::dict& content) {
         RunInfo info;
+        info.content = json_from_python(content);
         info.command = command;
         info.root = root;
         info.threads = threads;
@@ -140,7 +142,7 @@ crop and model need not.
         save_run(target, result, info, overwrite, pages);
       },
       py::arg("result"), py::arg("target"), py::arg("overwrite"), py::arg("command"),
-      py::arg("root"), py::arg("threads"), py::arg("pages"));
+      py::arg("root"), py::arg("threads"), py::arg("pages"), py::arg("content"));
   m.def(
       "verify_scores",
       [](const fs::path& run, int threads, const py::object& progress) {

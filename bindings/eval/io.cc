@@ -11,6 +11,7 @@
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
 #include "facebench/io/file.h"
+#include "facebench/io/frte_child.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
 #include "facebench/io/mat5.h"
@@ -247,6 +248,9 @@ True
       "_confine_to_reading", &confine_to_reading, py::arg("memory"), py::arg("seconds"),
       "For a child: the kernel lets this process compute and read files from now on, with so many "
       "more bytes of address space, and seconds of processor time.");
+  m.def("_serve_frte_library", &serve_frte_library, py::arg("library"), py::arg("configuration"),
+        py::arg("memory"),
+        "For a child: runs a library of NIST's FRTE 1:1 under confinement, and answers questions.");
   m.def(
       "read_toml",
       [](const py::bytes& text, const std::string& file) {

@@ -15,7 +15,7 @@ GROUND = {
 # Modules and packages of python/facebench, lowest first.
 ROOMS = [
     *("core", "io", "metrics", "backends", "protocols", "analysis", "_onnx"),
-    *("images", "detection", "crops", "datasets", "nn", "losses", "embedding", "training"),
+    *("images", "_frte", "detection", "crops", "datasets", "nn", "losses", "embedding", "training"),
     *("reports", "plots", "pipeline", "verbs", "cli"),
     *("lab", "lab.claims", "lab.engines", "lab.timing", "lab.planning", "lab.diagnosis"),
     *("lab.studies", "lab.verbs"),

@@ -75,6 +75,20 @@ def test_a_matrix_and_its_expressions():
         run_workflow.value("secrets.TOKEN", {})
 
 
+def test_one_run_of_a_matrix_is_chosen_by_its_title():
+    matrix = {"include": [{"a": 1, "b": "x"}, {"a": 2, "b": ""}]}
+    workflow = {"jobs": {"one": {"steps": []}, "two": {"strategy": {"matrix": matrix}}}}
+
+    def titles(*asked):
+        return [title for title, _, _ in run_workflow.chosen(workflow, [*asked])]
+
+    assert titles() == ["one", "two 1 x", "two 2"]
+    assert titles("two") == ["two 1 x", "two 2"]
+    assert titles("two 2", "one") == ["one", "two 2"]
+    with pytest.raises(KeyError, match="two 3"):
+        titles("two 3")
+
+
 def test_the_lowest_versions_are_those_of_the_ranges():
     asked = ["numpy>=1.26", "tqdm>=4.66.3", "mkdocs>=1.6,<2", "mtcnn==1.0.0", "ruff"]
     lowest = ["numpy==1.26.*", "tqdm==4.66.3", "mkdocs==1.6.*", "mtcnn==1.0.0", "ruff"]

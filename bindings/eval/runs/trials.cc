@@ -82,6 +82,21 @@ void bind_spec(py::module_& m) {
 
 }  // namespace
 
+py::array units_of_scores(const TrialSet& set, std::size_t track, std::int64_t begin,
+                          std::int64_t end) {
+  const Trials& trials = *set.tracks.at(track).trials;
+  if (begin < 0 || end < begin || end > trials.slots())
+    throw py::index_error(fmt::format("scores {} to {} of {}", begin, end, trials.slots()));
+  py::array_t<std::int32_t> units({static_cast<py::ssize_t>(end - begin), py::ssize_t{2}});
+  auto* at = units.mutable_data();
+  for (std::int64_t k = begin; k < end; ++k) {
+    const auto compared = trials.comparison_at(k);
+    *at++ = compared ? compared->first : -1;
+    *at++ = compared ? compared->second : -1;
+  }
+  return units;
+}
+
 void bind_trials(py::module_& m) {
   bind_spec(m);
   py::class_<Trials, std::shared_ptr<Trials>>(m, "Trials", "What is compared with what.")
@@ -163,6 +178,12 @@ void bind_trials(py::module_& m) {
             return dict_of_pairs(track_counts(t.tracks.at(track), t));
           },
           py::arg("track") = 0, "What a track holds: comparisons, genuine, impostor, ...")
+      .def(
+          "slots",
+          [](const TrialSet& t, std::size_t track) { return t.tracks.at(track).trials->slots(); },
+          py::arg("track") = 0, "The number of scores of a track, in its shape.")
+      .def("units_of_scores", &units_of_scores, py::arg("track"), py::arg("begin"), py::arg("end"),
+           "int32 (end - begin, 2): the units behind each score of a track; -1 where none is.")
       .def_property_readonly("lists", [](const TrialSet& t) {
         return dicts_of(t.lists, "role", &TrialList::role, "path", &TrialList::path, "sha256",
                         &TrialList::sha256, "notes", &TrialList::notes);

@@ -5,7 +5,7 @@ import os
 from facebench import _eval
 from facebench._eval import read_run
 from facebench.core import _rows
-from facebench.core._arguments import listed, path_text
+from facebench.core._arguments import listed, path_text, printable
 
 
 def rows(runs, titles=None):
@@ -44,6 +44,14 @@ def verify_inputs(run, root=None, progress=None):
     A list of ``{"name", "same", "detail"}``.
     """
     return _eval.verify_inputs(run, path_text(root, "root"), progress)
+
+
+def model_name(content) -> str:
+    """What made the scores of a run, by the content of its manifest: the model, or the library of
+    FRTE; "" where it was neither."""
+    matcher = content.get("matcher")
+    name = matcher.get("name") if isinstance(matcher, dict) else ""
+    return content.get("embedder") or (printable(name) if isinstance(name, str) else "")
 
 
 def as_list(runs):

@@ -75,12 +75,14 @@ Overwrite = flag("--overwrite", "Replace an existing result.")
 
 MODEL_HELP = (
     "FILE.safetensors, FILE.onnx, module:function (whose code is run), or a name: dlib, or one of "
-    "facebench list models."
+    "facebench list models. A library of NIST's FRTE 1:1, libfrte_11_NAME_001.so, goes with run, "
+    "compare and suite; its code is run without network, and writes no file."
 )
 PIXELS_HELP = (
     "NAME=VALUE, what an ONNX file or a module:function expects of its pixels 0..255: color=bgr, "
     "mean=127.5, std=128, or one number for each channel, mean=123.675,116.28,103.53. Of a large "
-    "ONNX file also seconds=300 and memory=17179869184 (bytes), what trying it once may take."
+    "ONNX file also seconds=300 and memory=17179869184 (bytes), what trying it once may take; of a "
+    "library of FRTE the same of each template, and config=FOLDER."
 )
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from facebench._frte import refuse_library
 from facebench._library import full
 from facebench.core import _entry_points, _log
 from facebench.core._arguments import brief, did_you_mean, type_text
@@ -82,6 +83,7 @@ def load_embedder(source, extract=None, **options):
     options = {name: value for name, value in options.items() if value is not None}
     text = str(source)
     named = isinstance(source, (str, Path))
+    refuse_library(source)
     if named and is_address(text):
         check_named_function(text, _READ)
     if named and text.endswith(".onnx"):

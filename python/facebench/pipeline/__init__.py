@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from facebench import __version__, datasets, embedding
+from facebench._frte import FrteLibrary, library_from, library_of
 from facebench._full import remote_address
 from facebench._library import full
 from facebench._onnx import file as onnx_file
@@ -45,6 +46,7 @@ RunRequest = full.RunRequest
 __all__ = [
     "Demo",
     "DemoOptions",
+    "FrteLibrary",
     "PackRequest",
     "PreparationOptions",
     "RunRequest",
@@ -52,6 +54,7 @@ __all__ = [
     "embed",
     "evaluate",
     "is_pack",
+    "library_from",
     "merge_packs",
     "pack",
     "run",
@@ -309,7 +312,9 @@ def run(
     ``protocol``: a name or a ``.toml`` file; or a list of them, which are run one after the other
     on the same data set: ``out`` then holds a run folder for each, and the result is a dict by
     name. ``model``: a model file of ours, an ``.onnx`` file, ``"module:function"``, ``"dlib"`` or a
-    callable (see `facebench.embedding.load_embedder`, `facebench.embedding.Embedder`). ``mean``,
+    callable (see `facebench.embedding.load_embedder`, `facebench.embedding.Embedder`); or a library
+    of NIST's FRTE 1:1, a ``.so`` file or a `FrteLibrary`, whose code is run under confinement and
+    compares photographs by itself. ``mean``,
     ``std``, ``color``: of its pixels, where the model does not say it itself; ``output``: which of
     an ``.onnx`` file's outputs is the embedding; ``providers``: of onnxruntime, in their order
     (`facebench.embedding.OnnxEmbedder`). ``out``: the run folder; left out, no file is kept.
@@ -344,7 +349,15 @@ def run(
     request = RunRequest(**options)
     several = _by_name(protocol) if isinstance(protocol, list | tuple) else {}
     pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
-    model = _foreign.ready_model(model, request, **pixels)
+    if library := library_of(model):
+        if said := [name for name, value in pixels.items() if value is not None]:
+            raise ValueError(f"{', '.join(said)}: a library of FRTE does its own arithmetic")
+        from facebench._frte.scores import check_request
+
+        check_request(library, request)
+        model = library
+    else:
+        model = _foreign.ready_model(model, request, **pixels)
     how = {"model": model, "command": command, "threads": threads, "progress": progress}
     if several:
         places = {n: None if out is None else Path(out) / n for n in several}
@@ -357,6 +370,14 @@ def run(
 
 
 def _run(protocol, out, request, pages, *, model, command, threads, progress) -> Result:
+    if isinstance(model, FrteLibrary):
+        from facebench._frte.scores import refuse_taken, run_library
+
+        refuse_taken(out, request.overwrite)
+        result = run_library(protocol, model, request, threads, progress)
+        if pages is not None:
+            result.save(out, overwrite=request.overwrite, command=command)
+        return result
     reused: list[str] = []
     told = (command, reused.append, pages)
     raw = full.run(protocol, model, out, request, *told, threads, progress)

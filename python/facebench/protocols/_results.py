@@ -244,6 +244,7 @@ class Result(NamedValues):
         self.warnings = raw.warnings
         self.folder = ""  # that it was loaded from
         self.reused = []  # what a run took from its cache: "pack", "embeddings"
+        self.content: dict[str, Any] = {}  # what a run's manifest holds of what made the scores
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
     def __getitem__(self, name) -> Any:
@@ -260,10 +261,12 @@ class Result(NamedValues):
         raise KeyError(f"{name!r}; tracks: {', '.join(self.tracks)}{several}")
 
     def __getstate__(self):
-        return self._raw, self._root, self._threads
+        return self._raw, self._root, self._threads, self.content
 
     def __setstate__(self, state):
-        Result.__init__(self, *state)
+        *made_of, content = state
+        Result.__init__(self, *made_of)
+        self.content = content
 
     def to_rows(self):
         """A dict for each number: protocol, track, metric, value, low, high, level, method.
@@ -317,7 +320,7 @@ class Result(NamedValues):
         if self.folder:
             raise ValueError(f"this result is that of {self.folder}: copy the folder")
         how = (overwrite, command, self._root, self._threads)
-        _eval.save_run(self._raw, path, *how, from_above("write_run_pages"))
+        _eval.save_run(self._raw, path, *how, from_above("write_run_pages"), self.content)
 
     def _convention(self):
         return f"convention {_eval.convention_text(self.options.to_dict())}"

@@ -19,7 +19,10 @@ def stated_of_content(content) -> dict[str, str]:
     stated = {
         "made by": _listed({k: content.get(k) for k in ("facebench", "compiler", "isa")} | of_torch)
     }
-    if content.get("score") == "given":
+    matcher = content.get("matcher")
+    if isinstance(matcher, dict):
+        stated["scores"] = f"by a library: {_listed(matcher)}"
+    elif content.get("score") == "given":
         stated["scores"] = "given, not computed by facebench"
     extract = manifest.get("extract")
     if isinstance(extract, dict):

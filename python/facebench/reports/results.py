@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from facebench import _eval
 from facebench.analysis._signatures import SIGNATURE
-from facebench.analysis.runs import as_list, curves, read_run
+from facebench.analysis.runs import as_list, curves, model_name, read_run
 from facebench.core import Error
 from facebench.core._arguments import brief, listed, printable
 from facebench.core._files import read_bytes
@@ -70,7 +70,7 @@ def write_run_pages(folder):
 def _pages(folder):
     """The pages of a run by their names, made of its files alone."""
     run = _Run(folder, "", check=False)  # just written, or about to be verified
-    model = run.content.get("embedder", "")
+    model = model_name(run.content)
     # Of the folder as it was called then: it may have been renamed since.
     run.title = (
         model
@@ -79,7 +79,11 @@ def _pages(folder):
     )
     protocol = run.content["protocol"]["title"]
     page = report_html(protocol, [_section(protocol, [run])], _subtitle(run))
-    card = {"card.md": run_card(run.content, run.metrics, run.table)} if model else {}
+    card = (
+        {"card.md": run_card(run.content, run.metrics, run.table)}
+        if run.content.get("embedder")
+        else {}
+    )
     return {"report.md": _run_text(run), "report.html": page, **card}
 
 
@@ -87,7 +91,7 @@ def _subtitle(run):
     """What was measured, and when."""
     crop = run.content.get("preparation", {}).get("crop", {}).get("name", "")
     day = run.circumstance.get("started", "")[:10]
-    return ", ".join(filter(None, [run.content.get("embedder", ""), crop and f"crop {crop}", day]))
+    return ", ".join(filter(None, [model_name(run.content), crop and f"crop {crop}", day]))
 
 
 # What a run folder holds, and of a model card.md; anything else in it says nothing of the run.
@@ -345,7 +349,7 @@ def _numbers(table, runs, tracks):
     cells = [c for row in table["rows"] if not row["row"] for c in row["cells"] if c]
     levels = sorted({f"{100 * c['level']:g} %" for c in cells if c["level"]})
     return {
-        "runs": [(r.title, r.content.get("embedder", "")) for r in runs],
+        "runs": [(r.title, model_name(r.content)) for r in runs],
         "groups": groups,
         "marked": " ".join(
             [*_other_notes(table), *(f"No interval: {w}." for w in table["no_interval"])]

@@ -8,11 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from facebench import _eval, analysis, datasets, pipeline
+from facebench._frte import library_of
+from facebench._frte.scores import scores_again
+from facebench._library import full
 from facebench.core import Error
+from facebench.images import DecodeOptions
 from facebench.io import read_embeddings
+from facebench.protocols import load
 from facebench.verbs import _recorded
 from facebench.verbs._recorded import Undone
 
+_SCORES = "scores from the photographs"
 _NAME = "crops and embeddings from the images"
 # 1 less the cosine; another processor or library rounds otherwise, another face is far from it.
 _SAME = 1e-4
@@ -27,12 +33,48 @@ def check_again(run, root, count, model=None, threads=0, progress=None):
     The run may be a stranger's: `_recorded` says what it may decide.
     """
     try:
+        content = analysis.read_run(run, check=False)["content"]
+        if isinstance(content, dict) and "matcher" in content:
+            same, detail = _scored_again(run, content, root, count, model, threads)
+            return {"name": _SCORES, "same": same, "detail": detail}
         same, detail = _compared(Path(run), root, count, model, threads, progress)
     except Undone as why:
         same, detail = None, str(why)
     except (Error, ValueError, KeyError, TypeError, OverflowError, OSError) as why:
         same, detail = False, f"cannot be made again: {why}"
     return {"name": _NAME, "same": same, "detail": detail}
+
+
+def _scored_again(run, content, root, count, model, threads):
+    """Some of the scores of a library of FRTE once more. Its code is run only where the caller, and
+    not the run, names it."""
+    library = library_of(model)
+    if library is None:
+        raise Undone(
+            "the scores are those of a library of FRTE, whose code is run only where you name it: "
+            "--model LIBRARY.so"
+        )
+    matcher = _recorded.table_at(content, "matcher")
+    for said, is_now in (("sha256", library.sha256), ("config_sha256", library.config_sha256)):
+        if matcher.get(said) != is_now:
+            return False, f"the run says another {said} than {library.path} has"
+    if not root:
+        raise Undone("the photographs: say where the data set lies (--root)")
+    protocol = _recorded.table_at(content, "protocol").get("id")
+    if protocol not in _eval.protocol_names():
+        raise Undone("the protocol is not one of facebench's")
+    result = load(run)
+    _recorded.names_below(result._raw.trials.names)
+    result.content = {"matcher": {"decode": DecodeOptions(**matcher["decode"]).to_dict()}}
+    dataset = full.protocol_dataset(protocol, root, "", "")
+    draw = random.SystemRandom().sample
+    done, wrong = scores_again(result, library, dataset, count, draw, threads)
+    if wrong:
+        more = f" and {len(wrong) - 10} more" if len(wrong) > 10 else ""
+        return False, f"{len(wrong)} of {done} scores differ: {', '.join(wrong[:10])}{more}"
+    if not done:
+        return None, "no comparison with two templates was drawn"
+    return True, f"{done} scores, drawn now, made again by {library.path.name}: the same"
 
 
 def _compared(run, root, count, model, threads, progress):

@@ -1,6 +1,7 @@
 """Two photographs to a score, and embeddings of photographs, prepared as a model expects."""
 
 import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Unpack
 import numpy as np
 
 from facebench import embedding, images
+from facebench._frte import library_of
 from facebench._library import full
 from facebench.core import Error, _log
 from facebench.core._files import read_json
@@ -25,11 +27,11 @@ AUTHORS_DISTANCE = {"dlib_resnet29": 0.6}
 class Comparison:
     """The similarity of two photographs.
 
-    ``score``: the cosine of their embeddings. ``passes``: where a run was given, for each of its
-    FARs the ``far``, the run's ``threshold`` and whether the score reaches it. ``authors``: where
-    the network's authors decide by the Euclidean ``distance`` of its embeddings, that, their
-    ``threshold`` and whether the distance is below it; else None. ``turned``: how many of the two
-    photographs were turned as their Exif tags ask.
+    ``score``: the cosine of their embeddings, or the similarity of a library of FRTE. ``passes``:
+    where a run was given, for each of its FARs the ``far``, the run's ``threshold`` and whether the
+    score reaches it. ``authors``: where the network's authors decide by the Euclidean ``distance``
+    of its embeddings, that, their ``threshold`` and whether the distance is below it; else None.
+    ``turned``: how many of the two photographs were turned as their Exif tags ask.
     """
 
     score: float
@@ -127,6 +129,12 @@ def compare(
     """
     extract = embedding.ExtractOptions(**options)
     pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
+    prepared = {"detector": detector, "selection": selection, "crop": crop, "crop_size": crop_size}
+    if library := library_of(model):
+        usual = embedding.ExtractOptions().to_dict()
+        asked_for = {n: v for n, v in extract.to_dict().items() if v != usual[n]}
+        _refuse_said(library, asked_for | pixels | prepared)
+        return _compared_by(library, (a, b), exif_orientation, run)
     embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
     steps = Steps(embedder, detector, selection, crop, crop_size)
@@ -146,10 +154,32 @@ def compare(
         cut.append(crop)
     first, second = embedding.extract(embedder, np.stack(cut), extract).values.astype(np.float64)
     score = float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
+    authors = _authors_decision(embedder, extract, first, second)
+    return _comparison(score, run, authors, asked, exif_orientation)
+
+
+def _comparison(score, run, authors, orientations, exif_orientation) -> Comparison:
     rows = [] if run is None else _thresholds(run)
     passes = [row | {"passes": score >= row["threshold"]} for row in rows]
-    text = images._tagged_text(asked)
+    text = images._tagged_text(orientations)
     if text and not exif_orientation:
-        _log.warn(text, stacklevel=2)
-    turned = sum(o != 1 for o in asked) if exif_orientation else 0
-    return Comparison(score, passes, _authors_decision(embedder, extract, first, second), turned)
+        _log.warn(text, stacklevel=3)
+    turned = sum(o != 1 for o in orientations) if exif_orientation else 0
+    return Comparison(score, passes, authors, turned)
+
+
+def _refuse_said(library, said: dict) -> None:
+    if names := [name for name, value in said.items() if value is not None]:
+        raise ValueError(
+            f"{', '.join(names)}: a library of FRTE ({library.path.name}) finds, crops and "
+            "compares faces by itself; leave that out"
+        )
+
+
+def _compared_by(library, photographs, exif_orientation, run) -> Comparison:
+    """Two photographs by a library of FRTE; the first is the enrolment."""
+    loaded = [images._load(image, exif_orientation) for image in photographs]
+    _log.warn(library.warning(), stacklevel=3)
+    with tempfile.TemporaryDirectory() as empty:
+        score = library.compare(*(image for image, _ in loaded), empty)
+    return _comparison(score, run, None, [tag for _, tag in loaded], exif_orientation)

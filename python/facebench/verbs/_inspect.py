@@ -11,7 +11,7 @@ import numpy as np
 
 from facebench import _eval
 from facebench._eval import InspectionOptions
-from facebench.analysis.runs import read_run
+from facebench.analysis.runs import model_name, read_run
 from facebench.core._arguments import listed, path_text
 from facebench.core._files import read_text
 from facebench.core._finding import Finding
@@ -328,7 +328,7 @@ def _head(found):
     data = read_run(found._run)
     folder = os.path.relpath(os.path.abspath(found._run), found._place)
     page = quote(f"{folder}/report.html")
-    model = data["content"].get("embedder", "") or "embeddings from elsewhere"
+    model = model_name(data["content"]) or "embeddings from elsewhere"
     day = data["circumstance"].get("started", "")[:10] or "–"
     row = [model, day, f"{found.threshold:.6g}", Cell(os.path.basename(folder), href=page)]
     return [table_block(["model", "run of", "threshold", "its page"], [row])]

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from facebench import _eval
 from facebench.analysis.headlines import headline
-from facebench.analysis.runs import read_run
+from facebench.analysis.runs import model_name, read_run
 from facebench.core import Error
 from facebench.core._arguments import of_kind
 from facebench.core._files import open_file
@@ -227,6 +227,6 @@ def _row(folder, below, run):
         ends = [_eval.metric_text(base, e) for e in cell["interval"] or () if e is not None]
         value = _eval.metric_text(base, cell["value"])
         number = Cell(value, " – ".join(ends), sort=cell["value"])
-    model = run["content"].get("embedder", "") or "–"
+    model = model_name(run["content"]) or "–"
     protocol = run["content"]["protocol"]["title"]
     return [Cell(name, href=href), model, protocol, _eval.metric_title(base), number, _day(run)]

@@ -93,7 +93,8 @@ def verify(
 
     ``again``: so many images, drawn anew each time, are detected, cropped and embedded once more,
     and what the run says of its model is compared with what the model says; ``model`` where the run
-    does not name its file, as for `facebench.run`. Needs torch.
+    does not name its file, as for `facebench.run`. Needs torch. Of a run of a library of FRTE so
+    many comparisons are made once more, by the library that ``model`` names and no other.
 
     ``protocol``: your own file (.toml) of the protocol, where it is not one of facebench's: without
     it such a protocol is not checked.

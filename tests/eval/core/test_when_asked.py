@@ -70,7 +70,7 @@ def test_a_run_loads_what_it_uses():
     code += "print(*[n for n in sys.modules if n.startswith('facebench.')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     loaded = {name.removeprefix("facebench.") for name in loaded.split()}
-    assert "pipeline" in loaded and len(loaded) <= 80
+    assert "pipeline" in loaded and len(loaded) <= 84
     others = ("_onnx", "_torch_embedder", "detectors", "explanations", "ranking", "_croissant")
     allowed = {"_onnx", "_onnx.file", "detection._python_detectors"}
     assert [n for n in loaded - allowed if any(other in n for other in others)] == []

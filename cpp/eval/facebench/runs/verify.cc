@@ -282,7 +282,10 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
   if (path.empty())
     return not_checked(
         "scores from embeddings",
-        text_at(run.manifest.content, "/score") == "given"
+        run.manifest.content.contains("matcher")
+            ? "the scores are those of a library of FRTE, which makes none; --again with --model "
+              "compares some pairs again"
+        : text_at(run.manifest.content, "/score") == "given"
             ? "the scores were given, not computed from embeddings"
             : "the embeddings are neither in the run folder nor, as .h5, where they were read");
   Check check{"scores from " + path.filename().string(), true, ""};

@@ -34,4 +34,5 @@ def compare(
     common.add_settings(options, setting)
     options["device"] = common.check_device(device)
     options["exif_orientation"] = not no_exif_orientation
-    return facebench.compare(first, second, model=model, run=run, **options)
+    source = facebench.pipeline.library_from(model, options) or model
+    return facebench.compare(first, second, model=source, run=run, **options)

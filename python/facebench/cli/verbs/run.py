@@ -36,6 +36,7 @@ def run(
     Several protocols of one data set may be given; --out then holds a run folder for each.
     """
     from facebench.embedding import _foreign  # needs torch
+    from facebench.pipeline import library_from
 
     common.parse_request(options)
     common.add_outputs(options, output, providers)
@@ -47,8 +48,10 @@ def run(
         cache = Path("runs") / "cache"
     for one in protocol:
         facebench.protocols.load_protocol(one)
-    pixels = _foreign.take_pixels(options)
-    source = _foreign.ready_model(model, facebench.pipeline.RunRequest(**options), **pixels)
+    source = library_from(model, options)
+    if source is None:
+        pixels = _foreign.take_pixels(options)
+        source = _foreign.ready_model(model, facebench.pipeline.RunRequest(**options), **pixels)
     out = common.out_path(out, "run", "-".join(Path(p).stem for p in protocol))
     answers = []
     for one in protocol:

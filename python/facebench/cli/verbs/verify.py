@@ -12,10 +12,14 @@ from facebench.cli.verb import Answer, verb
 def verify(
     run: argument("A run folder.", Path),
     root: option("Where the data set lies now; default: as then.", Path) = None,
-    again: option("Detect, crop and embed so many images once more, drawn anew.", int) = 0,
+    again: option(
+        "Detect, crop and embed so many images once more, drawn anew; by a library of FRTE, "
+        "compare so many pairs.",
+        int,
+    ) = 0,
     model: option(
-        "The model of --again, as of run (module:function runs its code); default: the file that "
-        "the run names."
+        "The model of --again, as of run (module:function, or a library of FRTE, runs its code); "
+        "default: the file that the run names, and no library."
     ) = None,
     protocol: option(
         "Your own file of the protocol, where it is not one of facebench's.", Path
