@@ -17,7 +17,7 @@ from facebench.analysis.operating_points import (
 )
 from facebench.analysis.quality import quality_report
 from facebench.analysis.ranking import holm_adjusted, rank_runs
-from facebench.analysis.runs import curves, frame, rows, verify_inputs
+from facebench.analysis.runs import curves, frame, rows, schema, verify_inputs
 
 __all__ = [
     "CalibrationOptions",
@@ -35,6 +35,7 @@ __all__ = [
     "read_calibrator",
     "read_run",
     "rows",
+    "schema",
     "threshold",
     "verify_inputs",
     "verify_scores",

@@ -1,11 +1,13 @@
 """Run folders: their content as tables and curves, and their inputs."""
 
+import json
 import os
+from importlib.resources import files
 
 from facebench import _eval
 from facebench._eval import read_run
 from facebench.core import _rows
-from facebench.core._arguments import listed, path_text
+from facebench.core._arguments import listed, one_of, path_text
 
 
 def rows(runs, titles=None):
@@ -44,6 +46,19 @@ def verify_inputs(run, root=None, progress=None):
     A list of ``{"name", "same", "detail"}``.
     """
     return _eval.verify_inputs(run, path_text(root, "root"), progress)
+
+
+def schema(name):
+    """The JSON schema (draft 2020-12) of a file of a run folder, as a dict: ``"metrics"`` of
+    metrics.json, ``"run"`` of run.json. Of runs that this version writes. Also as files:
+    ``importlib.resources.files("facebench") / "schemas" / "metrics.json"``.
+
+    >>> from facebench import analysis
+    >>> analysis.schema("metrics")["required"]
+    ['protocol', 'convention', 'tracks']
+    """
+    one_of(name, ("metrics", "run"), "schema")
+    return json.loads(files("facebench").joinpath(f"schemas/{name}.json").read_text("utf-8"))
 
 
 def as_list(runs):
