@@ -1,4 +1,4 @@
-"""Exit codes, over all verbs: 0, 1 failure, 2 usage, 3 a verdict that is no, 4 not all was checked."""
+"""Exit codes, over all verbs: 0, 1 failure, 2 usage, 3 checked and no, 4 not all was checked."""
 
 import ast
 import json
@@ -104,13 +104,16 @@ NOWHERE = {
     "demo": None, "list": None, "open": None, "data synth": None, "plan": ["nowhere"],
     "run": ["lfw", "--model", "nowhere.onnx", "--root", "nowhere"],
     "compare": ["a.jpg", "b.jpg", "--model", "nowhere.onnx"],
-    "report": ["nowhere"], "verify": ["nowhere"], "show": None, "detect": ["nowhere.jpg", "--strict"],
+    "report": ["nowhere"], "verify": ["nowhere"], "show": None,
+    "detect": ["nowhere.jpg", "--strict"],
     "pack": ["folder", "--root", "nowhere"], "train": ["demo", "--pack", "nowhere.h5"],
     "convert": ["nowhere.onnx", "--out", "m.safetensors"],
-    "quantize": ["nowhere.safetensors", "nowhere.h5", "--out", "q.safetensors"], "embed": ["nowhere.onnx", "nowhere.h5"],
+    "quantize": ["nowhere.safetensors", "nowhere.h5", "--out", "q.safetensors"],
+    "embed": ["nowhere.onnx", "nowhere.h5"],
     "pairs": ["lfw", "--root", "nowhere", "--out", "p.csv"],
     "eval": ["lfw", "--embeddings", "nowhere.h5", "--root", "nowhere"],
-    "explain": ["nowhere", "nowhere"], "diagnose": ["nowhere.onnx", "lfw", "--root", "nowhere"], "inspect": ["nowhere"],
+    "explain": ["nowhere", "nowhere"], "inspect": ["nowhere"],
+    "diagnose": ["nowhere.onnx", "lfw", "--root", "nowhere"],
     "groups": ["nowhere", "--attributes", "nowhere.csv"], "quality": ["nowhere"],
     "threshold": ["nowhere", "--test", "nowhere"], "calibrate": ["nowhere", "--test", "nowhere"],
     "gallery": ["nowhere"], "budget": ["nowhere", "nowhere"],
@@ -118,7 +121,8 @@ NOWHERE = {
     "suite": ["nowhere.toml"], "data check": ["lfw", "--root", "nowhere"],
     "data scan": ["folder", "--root", "nowhere"], "data convert": ["nowhere", "--out", "x.rec"],
     "data describe": ["nowhere.h5"], "data overlap": ["nowhere.h5", "nowhere.h5"],
-    "data keep": ["nowhere.txt", "--root", "nowhere"], "data merge": ["nowhere.h5", "--out", "x.h5"],
+    "data keep": ["nowhere.txt", "--root", "nowhere"],
+    "data merge": ["nowhere.h5", "--out", "x.h5"],
     "data croissant": ["nowhere.h5"], "bench step": None, "bench scale": None, "bench load": None,
     "bench detect": None, "bench eval": None, "bench layers": None, "bench factors": None,
     "bench compare-datasets": None,
@@ -141,7 +145,8 @@ def test_every_verb_is_looked_at():
 
 
 def test_check(place, tmp_path):
-    rules = 'id = "r"\nversion = 1\n[[rules]]\nname = "n"\nvalue = "content/options/convention"\nis = "{}"\n'
+    rules = 'id = "r"\nversion = 1\n[[rules]]\nname = "n"\n'
+    rules += 'value = "content/options/convention"\nis = "{}"\n'
     for wanted, code in (("exact", 0), ("another", 3)):
         (tmp_path / "rules.toml").write_text(rules.format(wanted))
         invoke("check", place / "run", "--rules", tmp_path / "rules.toml", code=code)

@@ -12,7 +12,7 @@ from facebench import embedding, images
 from facebench._library import full
 from facebench.core import Error, _log
 from facebench.core._files import read_json
-from facebench.core._options import takes
+from facebench.core._options import known, takes
 from facebench.embedding import _foreign
 from facebench.embedding._photographs import Steps
 
@@ -125,7 +125,7 @@ def compare(
     >>> round(facebench.compare(photo, photo, model=grey, detector="none").score, 6)
     1.0
     """
-    extract = embedding.ExtractOptions(**options)
+    extract = embedding.ExtractOptions(**known(compare, options))
     pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
     embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
