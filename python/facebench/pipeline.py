@@ -325,7 +325,7 @@ def run(
     ``cache``: a folder where packs and
     embeddings are kept by all that decides their bytes (docs/suite.md), for later runs to take;
     left out ``runs/cache`` below the working directory, as on the command line, and none where no
-    run folder is kept (without ``out``, with ``discard``) or with ``cache=False``. The result is
+    run folder is kept (without ``out``, with ``discard``) or with ``cache=""``. The result is
     the same to the byte; its ``cache`` says where, and ``reused`` what was taken. Embeddings of a
     Python function are not kept: nothing says what it computes.
 

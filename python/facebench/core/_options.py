@@ -1,12 +1,13 @@
 """Functions that take the fields of options classes as keywords."""
 
 import inspect
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeVar
 
 from facebench.core._arguments import did_you_mean
 
 Function = TypeVar("Function", bound=Callable)
+Keywords = TypeVar("Keywords", bound=Mapping[str, object])  # a dict, or a TypedDict of the stubs
 
 
 class OptionsClass(Protocol):
@@ -23,7 +24,7 @@ def options_of(kind, options, keywords):
     return kind(**keywords) if options is None else options
 
 
-def known(function: Callable, keywords: dict[str, Any]) -> dict[str, Any]:
+def known(function: Callable, keywords: Keywords) -> Keywords:
     """The ``**options`` that were given to a function which `takes` fields. ValueError for a name
     that is neither a field nor a keyword of its own, with the nearest of all.
 

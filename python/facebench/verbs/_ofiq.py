@@ -87,7 +87,8 @@ def measure(run, names, columns) -> dict[str, tuple[list[str], list[float]]]:
             "for its models; or give the file of OFIQ's sample program by csv (--csv)"
         ) from None
     asked = [name.removesuffix(_SCORE) for name in columns] or ["UnifiedQualityScore"]
-    engine, values = ofiq.OFIQ(), {name: [] for name in asked}
+    engine = ofiq.OFIQ()
+    values: dict[str, list[float]] = {name: [] for name in asked}
     for name in names:
         try:
             found = engine.vector_quality(images.read(Path(folder) / name))

@@ -59,7 +59,7 @@ def run(
             model=source,
             root=root,
             out=folder,
-            cache=False if no_cache else cache,
+            cache="" if no_cache else cache,
             threads=threads,
             command=common.command_line(),
             **options,
