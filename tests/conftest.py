@@ -1,11 +1,39 @@
 """What several test files share."""
 
+import importlib.util
 import json
 
 import facebench
 import facebench.io as fio
 import numpy as np
 import pytest
+from facebench.core._files import write_text
+from run_schemas import check_run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_kept():
+    """What tests run in this process is kept nowhere but where they say."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("facebench.core._files.KEPT", None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def runs_are_as_their_schemas_say():
+    """Of every run that tests save in this process, before its pages are written."""
+    if importlib.util.find_spec("jsonschema") is None:
+        yield
+        return
+
+    def checked(path, page):
+        if path.name == "report.md":
+            check_run(path.parent)
+        write_text(path, page)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("facebench.reports.results.write_text", checked)
+        yield
 
 
 @pytest.fixture(scope="session")

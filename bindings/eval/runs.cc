@@ -60,10 +60,9 @@ void bind_evaluation(py::module_& m) {
       py::arg("protocol"), py::arg("trials"), py::arg("root"), py::arg("images"));
   m.def(
       "without",
-      [](const TrialSet& t, const std::filesystem::path& path) {
-        return without(t, read_exclusion(path));
-      },
-      py::arg("trials"), py::arg("path"));
+      [](const TrialSet& t, const std::filesystem::path& exclude,
+         const std::filesystem::path& only) { return without(t, read_exclusions(exclude, only)); },
+      py::arg("trials"), py::arg("exclude"), py::arg("only"));
   m.def("limited", &limited, py::arg("trials"), py::arg("limit"));
   m.def(
       "evaluate_embeddings",
@@ -154,6 +153,16 @@ void bind_evaluation(py::module_& m) {
   m.def("class_of_label", &class_of_label, py::arg("cell"));
   m.def("names_distances", &names_distances, py::arg("name"));
   m.def("compared_name", &compared_name, py::arg("name"));
+  m.def(
+      "match_sample_names",
+      [](const std::vector<std::string>& listed, const std::vector<std::string>& known,
+         const std::string& matching) { return match_names(listed, known, matching); },
+      py::arg("listed"), py::arg("known"), py::arg("matching"));
+  m.def(
+      "missing_names_advice",
+      [](const std::vector<std::string>& listed, const std::vector<std::string>& known,
+         const std::string& matching) { return missing_names_advice(listed, known, matching); },
+      py::arg("listed"), py::arg("known"), py::arg("matching"));
 }
 
 void bind_synthetic_ijb(py::module_& m) {

@@ -293,16 +293,15 @@ void bind_training_runs(py::module_& m) {
   py::class_<TrainingLoop>(m, "TrainingLoop",
                            "What a training goes through, for steps of another framework.")
       .def(py::init([](const Recipe& recipe, const std::filesystem::path& pack,
-                       const std::optional<std::filesystem::path>& exclude,
+                       const std::filesystem::path& exclude, const std::filesystem::path& only,
                        const std::string& label, const std::string& split) {
              return std::make_unique<TrainingLoop>(
-                 recipe,
-                 open_training_set(
-                     pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
-                     named_image_shape(recipe.input, recipe.network_options), {label, split}));
+                 recipe, open_training_set(pack, read_exclusions(exclude, only),
+                                           named_image_shape(recipe.input, recipe.network_options),
+                                           {label, split}));
            }),
-           py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("label") = "",
-           py::arg("split") = "")
+           py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("only"),
+           py::arg("label") = "", py::arg("split") = "")
       .def(py::init([](const Recipe& recipe, const Array& images,
                        const std::vector<std::int64_t>& labels) {
              auto source = std::make_unique<const ImageArray>(array_images(images));
@@ -420,24 +419,24 @@ void bind_training_runs(py::module_& m) {
   m.def(
       "train_pack",
       [](const Recipe& recipe, const std::filesystem::path& pack,
-         const std::optional<std::filesystem::path>& exclude, const std::filesystem::path& out,
-         const TrainOptions& options, const py::object& network, const py::object& loss,
-         const py::object& first, const py::object& progress, const py::object& on_start,
-         const py::object& on_epoch, const py::object& on_step, const py::object& on_checkpoint,
-         const py::object& on_note, const Validation* validation, const py::object& group,
-         const std::string& label, const std::string& split) {
+         const std::filesystem::path& exclude, const std::filesystem::path& only,
+         const std::filesystem::path& out, const TrainOptions& options, const py::object& network,
+         const py::object& loss, const py::object& first, const py::object& progress,
+         const py::object& on_start, const py::object& on_epoch, const py::object& on_step,
+         const py::object& on_checkpoint, const py::object& on_note, const Validation* validation,
+         const py::object& group, const std::string& label, const std::string& split) {
         const OpenedTrainingSet opened = open_training_set(
-            pack, exclude ? std::optional(read_exclusion(*exclude)) : std::nullopt,
+            pack, read_exclusions(exclude, only),
             named_image_shape(recipe.input, recipe.network_options), {label, split});
         return result_dict(run_training(recipe, opened.set, out, options,
                                         {network, loss, first, progress, on_start, on_epoch,
                                          on_step, on_checkpoint, on_note, validation, group}));
       },
-      py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("out"), py::arg("options"),
-      py::arg("network"), py::arg("loss"), py::arg("first"), py::arg("progress"),
-      py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"), py::arg("on_checkpoint"),
-      py::arg("on_note"), py::arg("validation"), py::arg("process_group"), py::arg("label") = "",
-      py::arg("split") = "");
+      py::arg("recipe"), py::arg("pack"), py::arg("exclude"), py::arg("only"), py::arg("out"),
+      py::arg("options"), py::arg("network"), py::arg("loss"), py::arg("first"),
+      py::arg("progress"), py::arg("on_start"), py::arg("on_epoch"), py::arg("on_step"),
+      py::arg("on_checkpoint"), py::arg("on_note"), py::arg("validation"), py::arg("process_group"),
+      py::arg("label") = "", py::arg("split") = "");
   m.def(
       "train_arrays",
       [](const Recipe& recipe, const Array& images, const std::vector<std::int64_t>& labels,

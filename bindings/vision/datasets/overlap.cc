@@ -47,15 +47,16 @@ void bind_overlap(py::module_& m) {
       py::arg("progress"));
   m.def(
       "read_exclusion",
-      [](const std::filesystem::path& path) {
-        const Exclusion e = read_exclusion(path);
+      [](const std::filesystem::path& path, bool keeps) {
+        const Exclusion e = read_exclusion(path, keeps);
         return py::dict(py::arg("people") = std::vector(e.people.begin(), e.people.end()),
                         py::arg("samples") = std::vector(e.samples.begin(), e.samples.end()),
                         py::arg("sha256") = e.sha256);
       },
-      py::arg("path"),
-      "A list of people and samples to leave out, as `facebench data overlap --out` writes it: a\n"
-      "dict of people, samples and the file's sha256. facebench.Error with file and line.\n\n"
+      py::arg("path"), py::arg("keeps") = false,
+      "A list of people and samples to leave out, as `facebench data overlap --out` writes it, or\n"
+      "(``keeps``) of those that alone stay: a dict of people, samples and the file's sha256.\n"
+      "facebench.Error with file and line.\n\n"
       ">>> import pathlib, tempfile\n"
       ">>> from facebench.datasets import read_exclusion\n"
       ">>> path = pathlib.Path(tempfile.mkdtemp()) / 'list.txt'\n"
@@ -64,10 +65,11 @@ void bind_overlap(py::module_& m) {
       "['Jane_Doe']");
   m.def(
       "exclude",
-      [](const Dataset& dataset, const std::filesystem::path& list) {
-        return exclude(dataset, read_exclusion(list));
+      [](const Dataset& dataset, const std::filesystem::path& list,
+         const std::filesystem::path& only) {
+        return exclude(dataset, read_exclusions(list, only));
       },
-      py::arg("dataset"), py::arg("list"));
+      py::arg("dataset"), py::arg("list") = "", py::arg("only") = "");
 }
 
 }  // namespace facebench

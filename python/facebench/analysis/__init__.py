@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from facebench.analysis.quality import quality_report
     from facebench.analysis.ranking import holm_adjusted, rank_runs
-    from facebench.analysis.runs import curves, frame, rows, verify_inputs
+    from facebench.analysis.runs import curves, frame, rows, schema, verify_inputs
 
 __getattr__ = when_asked(__name__)
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "read_calibrator",
     "read_run",
     "rows",
+    "schema",
     "threshold",
     "verify_inputs",
     "verify_scores",

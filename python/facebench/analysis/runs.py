@@ -1,11 +1,13 @@
 """Run folders: their content as tables and curves, and their inputs."""
 
+import json
 import os
+from importlib.resources import files
 
 from facebench import _eval
 from facebench._eval import read_run
 from facebench.core import _rows
-from facebench.core._arguments import listed, path_text, printable
+from facebench.core._arguments import listed, one_of, path_text, printable
 
 
 def rows(runs, titles=None):
@@ -52,6 +54,19 @@ def model_name(content) -> str:
     matcher = content.get("matcher")
     name = matcher.get("name") if isinstance(matcher, dict) else ""
     return content.get("embedder") or (printable(name) if isinstance(name, str) else "")
+
+
+def schema(name):
+    """The JSON schema (draft 2020-12) of a file of a run folder, as a dict: ``"metrics"`` of
+    metrics.json, ``"run"`` of run.json. Of runs that this version writes. Also as files:
+    ``importlib.resources.files("facebench") / "schemas" / "metrics.json"``.
+
+    >>> from facebench import analysis
+    >>> analysis.schema("metrics")["required"]
+    ['protocol', 'convention', 'tracks']
+    """
+    one_of(name, ("metrics", "run"), "schema")
+    return json.loads(files("facebench").joinpath(f"schemas/{name}.json").read_text("utf-8"))
 
 
 def as_list(runs):

@@ -55,6 +55,11 @@ Split = option("Of Parquet and Arrow: which split of several, train or train+tes
 Exclude = option(
     "A list of people and samples to leave out (data overlap, inspect).", Path, metavar="FILE"
 )
+Only = option(
+    "A list of people and samples that alone stay: one person a line, or LFW's peopleDevTrain.txt.",
+    Path,
+    metavar="FILE",
+)
 Limit = option(
     "A quick look: at most so many comparisons of a list, or images of another protocol; the "
     "result says so.",

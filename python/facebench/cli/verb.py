@@ -51,13 +51,15 @@ def verb(
     example: str,
     described: Callable[[], Iterable[inspect.Parameter]] = list,
     several: tuple[str, ...] = (),
+    codes: dict[int, str] | None = None,
 ) -> Callable:
     """Makes a function a verb. It returns an `Answer`, or a result that has ``to_dict()`` and shows
     itself as text, or None where it has printed everything itself.
 
     ``described`` gives the parameters that come from the library; they reach the function as
     keywords. It is called when the verb is called or asked for help, and not before: most of the
-    library needs torch. ``several``: options that take all words up to the next option.
+    library needs torch. ``several``: options that take all words up to the next option. ``codes``:
+    of a verb that gives a verdict, what its exit codes beside 0, 1 and 2 mean; --help says so.
     """
 
     def decorate(function: Callable) -> Callable:
@@ -71,7 +73,11 @@ def verb(
             with nullcontext() if quiet else _progress.standard(_progress.terminal):
                 show(function(**options), json, full)
 
-        said = {"described": described, "several": several, "epilog": f"Example: {example}"}
+        epilog = f"Example: {example}"
+        if codes:
+            meanings = "; ".join(f"{code} {meaning}" for code, meaning in codes.items())
+            epilog += f" Exit codes: 0; 1 failure; 2 usage; {meanings}."
+        said = {"described": described, "several": several, "epilog": epilog, "codes": codes or {}}
         wrapped.__dict__.update(said)
         return with_parameters(wrapped, ALWAYS)
 

@@ -10,6 +10,8 @@ import stat
 from facebench._eval import Error, write_file
 from facebench.core._arguments import brief, of_kind
 
+# Where packs and embeddings of runs are kept, unless something else is said. None: nowhere.
+KEPT: str | None = os.path.join("runs", "cache")
 MOST = 1 << 30  # bytes of a file that is read whole
 
 

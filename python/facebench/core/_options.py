@@ -1,10 +1,13 @@
 """Functions that take the fields of options classes as keywords."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
+from facebench.core._arguments import did_you_mean
+
 Function = TypeVar("Function", bound=Callable)
+Keywords = TypeVar("Keywords", bound=Mapping[str, object])  # a dict, or a TypedDict of the stubs
 
 
 class OptionsClass(Protocol):
@@ -19,6 +22,23 @@ def options_of(kind, options, keywords):
     if options is not None and keywords:
         raise ValueError("give options or keywords, not both")
     return kind(**keywords) if options is None else options
+
+
+def known(function: Callable, keywords: Keywords) -> Keywords:
+    """The ``**options`` that were given to a function which `takes` fields. ValueError for a name
+    that is neither a field nor a keyword of its own, with the nearest of all.
+
+    >>> from facebench import protocols
+    >>> known(protocols.evaluate, {"replicate": 10})
+    Traceback (most recent call last):
+    ValueError: evaluate takes no 'replicate'; did you mean 'replicates'?
+    """
+    names = inspect.signature(function).parameters
+    for name in keywords:
+        if name not in names:
+            near = did_you_mean(name, names) or f". It takes {', '.join(names)}"
+            raise ValueError(f"{function.__name__} takes no '{name}'{near}")
+    return keywords
 
 
 def signed(function, signature: inspect.Signature):

@@ -1,23 +1,9 @@
 """The list of everybody else: a data set kept to people of a list."""
 
-from facebench import _library  # noqa: F401
-from facebench._full import read_dataset
+from facebench import _eval, _library  # noqa: F401
+from facebench._full import read_dataset, read_exclusion
 from facebench.core import Error
 from facebench.core._arguments import brief, path_text
-from facebench.core._files import read_text
-
-
-def read_people(path) -> list[str]:
-    """The people of a list, one a line, without those that are there twice: a name alone, LFW's
-    ``NAME<tab>NUMBER`` below a line with their number, or ``person<tab>NAME``."""
-    lines = [line.rstrip() for line in read_text(path).splitlines()]
-    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    if len(rows) > 1 and rows[0] == [str(len(rows) - 1)]:  # LFW's peopleDevTrain.txt
-        rows = rows[1:]
-    people = [row[1] if row[0] == "person" and len(row) > 1 else row[0].strip() for row in rows]
-    if not people:
-        raise Error(f"{path}: names nobody; write one person a line")
-    return list(dict.fromkeys(people))
 
 
 def keep(people, root, dataset="folder", *, least=1):
@@ -41,8 +27,16 @@ def keep(people, root, dataset="folder", *, least=1):
     for sample in images.samples:
         if sample.label >= 0:
             count[images.label_names[sample.label]] += 1
-    named = people if isinstance(people, (list, tuple, set)) else read_people(people)
-    missing = [name for name in named if name not in count]
+    known = {_eval.compared_name(name): name for name in count}
+    if isinstance(people, (list, tuple, set)):
+        asked = dict.fromkeys(_eval.compared_name(name) for name in people)
+    else:
+        listed = read_exclusion(path_text(people, "people"), keeps=True)
+        if listed["samples"]:
+            raise Error(f"{people}: names images, too; only= (--only) takes such a list as it is")
+        asked = dict.fromkeys(listed["people"])
+    named = [known.get(name, name) for name in asked]
+    missing = [name for name in asked if name not in known]
     if missing:
         raise Error(
             f"{root}: {len(missing)} of {len(named)} people of the list are not there, the first "

@@ -69,8 +69,9 @@ def _numbered(people, comparisons):
                 raise ValueError(f"people: entry {k} of a side is missing")
         if len(values) != comparisons:
             raise ValueError(f"people: a side has {len(values)} of {comparisons} comparisons")
-        names.append([str(one).strip() for one in values])
-    # In the order of the names: draws go by number, and must not depend on the order of the rows.
+        names.append([_eval.compared_name(str(one)) for one in values])
+    # In the order of the names, as evaluate(..., people=) has it: draws go by number, and must not
+    # depend on the order of the rows.
     number = {one: k for k, one in enumerate(sorted({*names[0], *names[1]}))}
     return *([number[one] for one in side] for side in names), len(number)
 

@@ -19,9 +19,9 @@ from facebench._frte import FrteLibrary, library_from, library_of
 from facebench._full import remote_address
 from facebench._library import full
 from facebench._onnx import file as onnx_file
-from facebench.core import Error, _log
+from facebench.core import Error, _files, _log
 from facebench.core._arguments import of_kind, path_text
-from facebench.core._options import takes
+from facebench.core._options import known, takes
 from facebench.core._parts import state_of
 from facebench.core._shards import executor_of, made_by
 from facebench.core._when_asked import when_asked
@@ -82,8 +82,8 @@ def pack(
     ``detector`` may be a callable (`facebench.detection.make_detector`); what it finds is not kept
     for later runs. ``detector="none"`` takes the whole image, ``detector_options`` are a dict,
     ``crop_size`` is one number or (width, height); None = the crop's own. ``exclude``: a list of
-    people and samples to leave out, as `facebench.datasets.find_overlap` makes them; the pack's
-    manifest records it.
+    people and samples to leave out, as `facebench.datasets.find_overlap` makes them; ``only``: one
+    of those that alone stay, a person a line. The pack's manifest records it.
     ``device``: where faces are found (cpu, cuda, cuda:N), by detectors with that option.
     ``skip_damaged``: how many entries of an archive may be damaged; they are left out, and the
     manifest lists them. ``label``: of an archive, the column, key, feature or ending that says who
@@ -99,7 +99,7 @@ def pack(
     """
     _name_detector(options)
     _put_device(options, device)
-    request = PackRequest(**options)
+    request = PackRequest(**known(pack, options))
     if workers is None:
         with written_to(out) as file:
             return full.pack(dataset, root, file, request, shard, threads, progress)
@@ -166,7 +166,8 @@ def _put_device(options: Any, device: str) -> None:
 
 def _hashes_of_files(options) -> dict:
     """The SHA-256 of each file that the options of `pack` name: a list, a detector's weights."""
-    texts = [str(options.get("exclude") or ""), *(options.get("detector_options") or [])]
+    lists = [str(options.get(name) or "") for name in ("exclude", "only")]
+    texts = [*lists, *(options.get("detector_options") or [])]
     files = [text.partition("=")[2] or text for text in texts]
     hashes = {file: sha256_file(file) for file in files if os.path.isfile(file)}
     if options.get("detector") in (None, "mtcnn"):
@@ -234,7 +235,7 @@ def embed(
         asked = {"mean": mean, "std": std, "color": color, "output": output, **options}
         asked["providers"] = providers
         return _embed_shared(model, pack, out, asked, shards, workers, threads)
-    extract = full.ExtractOptions(**options)
+    extract = full.ExtractOptions(**known(embed, options))
     pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
     embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
@@ -324,14 +325,16 @@ def run(
     unless given; a model file of ours says it, and an ``.onnx`` file made of one. How to evaluate
     (convention, replicates, seed, ...), to embed (flip, normalization, ...) and to pack.
     ``cache``: a folder where packs and
-    embeddings are kept by all that decides their bytes (docs/suite.md), for later runs to take. The
-    result is the same to the byte, and its ``reused`` names what was taken. Embeddings of a Python
-    function are not kept: nothing says what it computes.
+    embeddings are kept by all that decides their bytes (docs/suite.md), for later runs to take;
+    left out ``runs/cache`` below the working directory, as on the command line, and none where no
+    run folder is kept (without ``out``, with ``discard``) or with ``cache=""``. The result is
+    the same to the byte; its ``cache`` says where, and ``reused`` what was taken. Embeddings of a
+    Python function are not kept: nothing says what it computes.
 
-    ``exclude``: a list of people and samples to leave out (as for `pack`), for a data set that
-    cannot be changed; their images are not opened. ``limit``: for a quick look, at most so many
-    comparisons of a list, spread evenly, or so many images of a protocol without lists; the result
-    and its report say so.
+    ``exclude``, ``only``: lists of people and samples to leave out, or that alone stay (as for
+    `pack`), for a data set that cannot be changed; the others' images are not opened. ``limit``:
+    for a quick look, at most so many comparisons of a list, spread evenly, or so many images of a
+    protocol without lists; the result and its report say so.
 
     Returns a `facebench.protocols.Result`, which shows itself as a table in Jupyter.
 
@@ -346,10 +349,13 @@ def run(
     80
     """
     _name_detector(options)
-    request = RunRequest(**options)
+    library = library_of(model)
+    kept = None if library else out
+    options["cache"] = _cache_of(options.get("cache"), kept, options.get("discard"))
+    request = RunRequest(**known(run, options))
     several = _by_name(protocol) if isinstance(protocol, list | tuple) else {}
     pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
-    if library := library_of(model):
+    if library:
         if said := [name for name, value in pixels.items() if value is not None]:
             raise ValueError(f"{', '.join(said)}: a library of FRTE does its own arithmetic")
         from facebench._frte.scores import check_request
@@ -369,6 +375,13 @@ def run(
     return _run(protocol_place(protocol), out, request, write_run_pages, **how)
 
 
+def _cache_of(cache, out, discard) -> str | os.PathLike:
+    """Where packs and embeddings are kept; "" = nowhere."""
+    if cache is None and out is not None and not discard:
+        return _files.KEPT or ""
+    return cache or ""
+
+
 def _run(protocol, out, request, pages, *, model, command, threads, progress) -> Result:
     if isinstance(model, FrteLibrary):
         from facebench._frte.scores import refuse_taken, run_library
@@ -382,9 +395,11 @@ def _run(protocol, out, request, pages, *, model, command, threads, progress) ->
     told = (command, reused.append, pages)
     raw = full.run(protocol, model, out, request, *told, threads, progress)
     result = Result(raw, request.root or "", threads)
-    result.reused = reused
+    result.reused, result.cache = reused, str(request.cache or "")
+    if result.cache:
+        _log.logger.info("packs and embeddings are kept in %s", result.cache)
     if reused:
-        _log.logger.info("taken from %s: %s", request.cache, ", ".join(reused))
+        _log.logger.info("taken from %s: %s", result.cache, ", ".join(reused))
     return result
 
 

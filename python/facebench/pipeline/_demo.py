@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from facebench._library import full
 from facebench.core._arguments import with_keys
-from facebench.core._options import takes
+from facebench.core._options import known, takes
 from facebench.reports.comparisons import differences_section
 from facebench.reports.page import (
     Section,
@@ -118,7 +118,7 @@ def demo(out, *, threads=0, progress=None, **options: "Unpack[full.DemoOptionsKe
     Takes minutes. ``options`` are fields of `DemoOptions`; the result, a `Demo`, lies in the folder
     ``out``: an earlier demo there is replaced, anything else refused.
     """
-    asked = full.DemoOptions(**options)
+    asked = full.DemoOptions(**known(demo, options))
     raw = full.demo(asked, out, threads, progress)
     _demo_page(raw, asked.replicates)
     return Demo(raw)

@@ -114,6 +114,7 @@ def evaluate(
     lists=None,
     trials=None,
     exclude=None,
+    only=None,
     limit: int | None = None,
     options: EvaluationOptions | None = None,
     distance=False,
@@ -159,7 +160,8 @@ def evaluate(
 
     Lists are looked for below ``root``, or in ``lists``, or given as ``trials``. ``exclude``: a
     list of people and samples whose comparisons are left out, as `facebench.inspect` writes it;
-    scores are then those of the comparisons that are left. ``limit``: for a quick look at
+    ``only``: one of those that alone stay, a person a line. Scores are then those of the
+    comparisons that are left. ``limit``: for a quick look at
     embeddings, at most so many comparisons of a list, spread evenly, or so many images of a
     protocol without lists; the result and its report say so.
 
@@ -199,8 +201,8 @@ def evaluate(
     if of_kind(allow_missing, bool, "allow_missing") and embeddings is None:
         raise ValueError("allow_missing is said of embeddings, and none are given")
     asked = {
-        **{"root": root, "lists": lists, "exclude": exclude, "limit": limit, "options": options},
-        **{"protocol": protocol, "embeddings": embeddings, "threads": threads},
+        **{"root": root, "lists": lists, "exclude": exclude, "only": only, "limit": limit},
+        **{"protocol": protocol, "embeddings": embeddings, "threads": threads, "options": options},
         "allow_missing": allow_missing,
     }
     if labels is not None and not (root is None and lists is None and trials is None):
@@ -217,7 +219,7 @@ def evaluate(
             "scores: a frame is not read. Write it as a table (frame.to_csv(FILE, index=False)) "
             "and give the path, or give its column of scores as an array with root= or lists="
         )
-    spec, of_distances = spec_of(protocol), ""
+    spec, of_distances, spelled = spec_of(protocol), "", ""
     files = _pairs.score_files(scores)
     listed = not (root is None and lists is None and trials is None)
     if listed and (form is not None or len(files) > 1):
@@ -239,9 +241,9 @@ def evaluate(
         data = _eval.read_embeddings(file) if data is None else data
         trials = _labels.trials_of_people(spec, data.names, labels)
     elif not listed and files:
-        if exclude is not None:
+        if not (exclude is None and only is None):
             raise ValueError(
-                "exclude: people that are left out go with the lists of a protocol (root)"
+                "exclude and only: people that are left out go with the lists of a protocol (root)"
             )
         how = (form, columns, options.strict, distance)
         trials, scores, distance = _scored_list(spec, files, *how)
@@ -251,7 +253,7 @@ def evaluate(
         trials = read_trials(spec, root, lists, options.strict)
     if limit is not None and scores is not None:
         raise ValueError("limit: goes with embeddings; scores are those of every comparison")
-    trials = _shards.limited(trials, exclude, limit)
+    trials = _shards.limited(trials, exclude, only, limit)
     if shard_files is not None:
         files = [path_text(f, "shard_files") for f in shard_files]
         file, role = _shards.file_for_all(embeddings), "embeddings"
@@ -274,7 +276,8 @@ def evaluate(
     else:
         file = files[0] if files and listed else None
         if file is not None:
-            scores, of_distances = _pairs.read_scores(file, trials, columns)
+            how = (columns, options.match)
+            scores, of_distances, spelled = _pairs.read_scores(file, trials, *how)
         if distance or of_distances:
             scores = _turned(scores)
         sample_status = [] if status is None else _sample_status(status)
@@ -285,6 +288,8 @@ def evaluate(
     elif of_distances:
         said = f"By its header column '{of_distances}' holds distances: their signs were turned."
         raw.add_note(said)
+    if spelled:
+        raw.add_note(spelled)
     if file is not None:
         raw.add_input(role, file)
     result = Result(raw, path_text(root, "root"), threads)

@@ -64,17 +64,19 @@ def write(trials, out, where="protocol") -> int:
     return len(pairs)
 
 
-def read_scores(path, trials, columns=None):
-    """The scores of a CSV file in the order of the lists, and the header of their column where it
-    says that they are distances, else "".
+def read_scores(path, trials, columns=None, match=None):
+    """The scores of a CSV file in the order of the lists, the header of their column where it says
+    that they are distances, else "", and what is to be said of their names, else "".
 
     With columns of names (first, second; or ``columns``, the headers of both names and the score)
     the rows may stand in any order and repeat; without them they are in the order of the lists.
-    facebench.Error names a pair that has no score, or two different ones, with its lines.
+    ``match``: how the names are those of the lists (`match_names`); None: exactly.
+    facebench.Error names a pair that has no score, or two different ones, with its lines, and how
+    names of the lists are spelled there.
     """
     path = os.fspath(path)
     if path.lower().endswith(".npy"):  # in the order of the lists
-        return _embedding_files.read_array(path), ""
+        return _embedding_files.read_array(path), "", ""
     refuse_binary([path])
     table = _text_tables.rows(path, read_text(path))
     header = [cell.strip() for cell in next(table, (0, []))[1]]
@@ -82,11 +84,13 @@ def read_scores(path, trials, columns=None):
     if first is None:
         if score is None or len(header) > 1:
             _refuse_unread(path, header, score, next(table, (0, []))[1])
-        return _eval.read_scores_csv(path, trials), ""
+        return _eval.read_scores_csv(path, trials), "", ""
     scores: dict[tuple[str, str], tuple[float, int]] = {}
+    given: dict[str, str] = {}  # names as they are compared: as they are written
     for line, row in table:
         try:
             pair = _eval.compared_name(row[first]), _eval.compared_name(row[second])
+            given |= zip(pair, (row[first], row[second]), strict=True)
             value = _text_tables.number(row[score])
         except (IndexError, ValueError):
             raise Error(f"{path}:{line}: two names and a number are expected") from None
@@ -97,7 +101,10 @@ def read_scores(path, trials, columns=None):
                 f"than in line {known[1]}"
             )
     of_distances = header[score] if _eval.names_distances(header[score]) else ""
-    return _in_order(path, scores, trials), of_distances
+    said = ""
+    if turned := sum("\\" in name for name in given.values()):
+        said = f"{turned} names of the scores hold '\\', which is read as '/'."
+    return _in_order(path, scores, trials, given, match or "exact"), of_distances, said
 
 
 def _refuse_unread(path, header, score, row):
@@ -128,11 +135,18 @@ def _places(path, header, columns):
     return _eval.score_columns(header) or (None, None, None)
 
 
-def _in_order(path, scores_of_pairs, trials):
+def _in_order(path, scores_of_pairs, trials, given, match):
     scores: list[float] = []
     missing: dict[tuple[str, str], None] = {}
+    names, written = unit_names(trials), list(given.values())
+    try:
+        rows = _eval.match_sample_names(names, written, match)
+    except Error as error:
+        raise Error(f"{path}: {error}") from None
+    compared = list(given)
+    at = {name: compared[row] if row >= 0 else "" for name, row in zip(names, rows, strict=True)}
     for _, a, b in listed(trials, str(path)):
-        one, other = _eval.compared_name(a), _eval.compared_name(b)
+        one, other = at[a], at[b]
         value = scores_of_pairs.get((one, other)) or scores_of_pairs.get((other, one))
         if value is None:
             missing.setdefault((a, b))
@@ -143,5 +157,16 @@ def _in_order(path, scores_of_pairs, trials):
         raise Error(
             f"{path}: no score for {len(missing)} pairs, the first is {brief(a)} with {brief(b)}. "
             "`facebench pairs` writes all pairs that need one"
+            + _spelled(missing, at, written, match)
         )
     return scores
+
+
+def _spelled(missing, at, written, match):
+    """How names of the pairs without a score are spelled in the file."""
+    absent = list(dict.fromkeys(name for pair in missing for name in pair if not at[name]))
+    if not absent:
+        return ""
+    return f". {len(absent)} names are not there. " + _eval.missing_names_advice(
+        absent, written, match
+    )

@@ -3,11 +3,12 @@
 import html
 import json
 import textwrap
+from collections import Counter
 from typing import Any
 
 from facebench import _eval
 from facebench.core._above import from_above
-from facebench.core._arguments import of_kind
+from facebench.core._arguments import did_you_mean, of_kind
 from facebench.core._fields import NamedValues
 from facebench.core._rows import frame, rests_on, rows_of
 
@@ -243,7 +244,8 @@ class Result(NamedValues):
         self.notes = raw.notes
         self.warnings = raw.warnings
         self.folder = ""  # that it was loaded from
-        self.reused = []  # what a run took from its cache: "pack", "embeddings"
+        self.cache = ""  # where a run keeps its pack and embeddings
+        self.reused = []  # what it took from there: "pack", "embeddings"
         self.content: dict[str, Any] = {}  # what a run's manifest holds of what made the scores
         self.tracks = {t.name: TrackResult(raw, i) for i, t in enumerate(raw.tracks)}
 
@@ -257,8 +259,15 @@ class Result(NamedValues):
         having = [track for track in self.tracks.values() if name in track.metrics]
         if len(having) == 1:
             return having[0][name]
-        several = f", of which {', '.join(t.name for t in having)} have it" if having else ""
-        raise KeyError(f"{name!r}; tracks: {', '.join(self.tracks)}{several}")
+        if having:
+            names = ", ".join(t.name for t in having)
+            raise KeyError(
+                f"{name!r} is of several tracks: {names}; say result[{having[0].name!r}][{name!r}]"
+            )
+        there = [f"{t.name} ({', '.join(t.metrics)})" for t in self.tracks.values()]
+        metrics = [metric for t in self.tracks.values() for metric in t.metrics]
+        near = did_you_mean(name, [*self.tracks, *metrics])
+        raise KeyError(f"{name!r}{near or '; there are: ' + '; '.join(there)}")
 
     def __getstate__(self):
         return self._raw, self._root, self._threads, self.content
@@ -296,9 +305,13 @@ class Result(NamedValues):
         return from_above("plots").plot_scores(self, ax, **line)
 
     def _named(self):
-        """The tracks; of a single one its metrics."""
+        """The tracks, and the metrics that one alone has; of a single track its metrics."""
         tracks = self.__dict__.get("tracks", {})
-        return next(iter(tracks.values())).metrics if len(tracks) == 1 else tracks
+        if len(tracks) == 1:
+            return next(iter(tracks.values())).metrics
+        count = Counter(metric for track in tracks.values() for metric in track.metrics)
+        alone = {m: t[m] for t in tracks.values() for m in t.metrics if count[m] == 1}
+        return alone | tracks
 
     @property
     def all_failed(self):

@@ -14,10 +14,9 @@ from facebench.io import _embedding_files
 from facebench.protocols._load import read_trials, spec_of
 
 
-def limited(trials, exclude, limit):
+def limited(trials, exclude, only, limit):
     """What is left of the trials of `evaluate`."""
-    if exclude is not None:
-        trials = _eval.without(trials, os.fspath(exclude))
+    trials = _eval.without(trials, path_text(exclude, "exclude"), path_text(only, "only"))
     return trials if limit is None else _eval.limited(trials, limit)
 
 
@@ -41,6 +40,7 @@ def files_of(
     root,
     lists,
     exclude,
+    only,
     limit,
     options,
     allow_missing,
@@ -50,13 +50,13 @@ def files_of(
     if out is None or root is lists:
         raise ValueError("workers: give out= and the places of the lists, not trials=")
     file = file_for_all(embeddings)
-    places = {"root": root, "lists": lists, "exclude": exclude, "embeddings": file}
+    places = {"root": root, "lists": lists, "exclude": exclude, "only": only, "embeddings": file}
     how = {name: os.path.abspath(place) for name, place in places.items() if place is not None}
     how |= {"protocol": protocol, "limit": limit, "options": options}
     how["allow_missing"] = allow_missing
     left_out = [out, f"{out}.shards"]
     contents: dict[str, str] = {
-        n: state_of(how[n], left_out) for n in ("root", "lists", "exclude") if n in how
+        n: state_of(how[n], left_out) for n in ("root", "lists", "exclude", "only") if n in how
     }
     contents |= {"embeddings": _eval.sha256_file(file)}
     if isinstance(protocol, str | os.PathLike) and os.path.isfile(protocol):
@@ -76,6 +76,7 @@ def evaluate_shard(
     root=None,
     lists=None,
     exclude=None,
+    only=None,
     limit: int | None = None,
     options: EvaluationOptions | None = None,
     allow_missing=False,
@@ -93,6 +94,6 @@ def evaluate_shard(
     options = options_of(EvaluationOptions, options, keywords)
     spec = spec_of(protocol)
     trials = read_trials(spec, root, lists, options.strict)
-    trials, file = limited(trials, exclude, limit), file_for_all(embeddings)
+    trials, file = limited(trials, exclude, only, limit), file_for_all(embeddings)
     absent = of_kind(allow_missing, bool, "allow_missing")
     _eval.write_tail_shard(spec, trials, file, shard, out, options, absent, threads, progress)

@@ -12,7 +12,7 @@ from facebench.analysis.runs import as_list, curves, model_name, read_run
 from facebench.core import Error
 from facebench.core._arguments import brief, listed, printable
 from facebench.core._files import read_bytes
-from facebench.reports.cards import run_card
+from facebench.reports.cards import hub_files, run_card
 from facebench.reports.page import (
     Cell,
     Section,
@@ -92,6 +92,18 @@ def _subtitle(run):
     crop = run.content.get("preparation", {}).get("crop", {}).get("name", "")
     day = run.circumstance.get("started", "")[:10]
     return ", ".join(filter(None, [model_name(run.content), crop and f"crop {crop}", day]))
+
+
+def write_hub_files(folder, runs, **stated):
+    """The card and the results of a model's runs, as its repository on the Hub has them, below
+    ``folder`` (`hub_files`). Their paths."""
+    loaded = [_Run(run, "") for run in as_list(runs)]
+    paths = []
+    for name, page in hub_files(loaded, **stated).items():
+        paths.append(Path(folder) / name)
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        write_text(paths[-1], page)
+    return paths
 
 
 # What a run folder holds, and of a model card.md; anything else in it says nothing of the run.

@@ -31,7 +31,7 @@ def chosen_format(formats, name):
     if name in formats:
         return formats[name]
     meant = did_you_mean(str(name), formats)
-    known = f"{', '.join(formats)}, html as a page, and parquet"
+    known = f"{', '.join(formats)}, html as a page, parquet, and hub"
     raise ValueError(f"unknown report format '{brief(name)}'{meant} (known: {known})")
 
 

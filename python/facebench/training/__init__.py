@@ -21,7 +21,7 @@ import numpy as np
 from facebench._torch import full, torch
 from facebench.core import _log
 from facebench.core._arguments import mapping, type_text, unmasked, whole_numbers
-from facebench.core._options import takes
+from facebench.core._options import known, takes
 from facebench.io._toml import value_text
 from facebench.protocols._load import protocol_place
 from facebench.training import _first_weights
@@ -315,6 +315,7 @@ def train(
     progress=None,
     preparation=None,
     exclude=None,
+    only=None,
     label="",
     split="",
     process_group=None,
@@ -327,9 +328,9 @@ def train(
     an opened one), or a pair (images, labels): uint8 (N, H, W, 3) RGB and N integers, below zero =
     not trained on. ``preparation`` says for a pair how the crops were made (detector, selection,
     crop) and goes into the model file. ``exclude``: a list of people and samples of a pack that are
-    not trained on, as for `facebench.pack`. ``label``, ``split``: of an archive, what says who it
-    is and which part is read, as for `facebench.pack`. Error where images have no label: each would
-    be trained as a person of its own.
+    not trained on, as for `facebench.pack`; ``only``: one of those that alone are. ``label``,
+    ``split``: of an archive, what says who it is and which part is read, as for `facebench.pack`.
+    Error where images have no label: each would be trained as a person of its own.
 
     ``network``: one of your own in place of the recipe's: a ``torch.nn.Module``, or a class or
     function that makes one when it is called (so that its first values follow the recipe's seed).
@@ -390,7 +391,7 @@ def train(
     """
     if isinstance(recipe, (str, os.PathLike)):
         recipe = full.load_recipe(os.fspath(recipe))
-    how = TrainOptions(**options)
+    how = TrainOptions(**known(train, options))
     recipe, own_network, first, said = _network_of(recipe, network, init, init_key)
     if how.extend:
         said += _first_weights.take_pixels_of_training(recipe, how.extend)
@@ -408,7 +409,7 @@ def train(
     devices = _cuda_devices(how.device)
     try:
         with torch.random.fork_rng(enabled=foreign, devices=devices):
-            result = _run(recipe, data, (exclude, label, split), preparation, rest)
+            result = _run(recipe, data, (exclude, only, label, split), preparation, rest)
     except BaseException:
         if pages.begun:
             pages.update(last=True)
@@ -454,12 +455,13 @@ def _warn(note):
 
 
 def _run(recipe, data, chosen, preparation, rest):
-    exclude, *place = chosen
+    exclude, only, *place = chosen
     if not isinstance(data, tuple):
         path = data if isinstance(data, (str, os.PathLike)) else data.path
-        return full.train_pack(recipe, path, exclude, *rest, *place)
-    if exclude is not None:
-        raise ValueError("exclude: goes with a pack; in a pair, labels below zero leave out")
+        return full.train_pack(recipe, path, exclude or "", only or "", *rest, *place)
+    for name, given in (("exclude", exclude), ("only", only)):
+        if given is not None:
+            raise ValueError(f"{name}: goes with a pack; in a pair, labels below zero leave out")
     if any(place):
         raise ValueError("label and split: go with an archive; a pair has its labels")
     images, labels = data

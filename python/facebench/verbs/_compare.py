@@ -14,7 +14,7 @@ from facebench._frte import library_of
 from facebench._library import full
 from facebench.core import Error, _log
 from facebench.core._files import read_json
-from facebench.core._options import takes
+from facebench.core._options import known, takes
 from facebench.embedding import _foreign
 from facebench.embedding._photographs import Steps
 
@@ -127,7 +127,7 @@ def compare(
     >>> round(facebench.compare(photo, photo, model=grey, detector="none").score, 6)
     1.0
     """
-    extract = embedding.ExtractOptions(**options)
+    extract = embedding.ExtractOptions(**known(compare, options))
     pixels = {"mean": mean, "std": std, "color": color, "output": output, "providers": providers}
     prepared = {"detector": detector, "selection": selection, "crop": crop, "crop_size": crop_size}
     if library := library_of(model):

@@ -18,6 +18,7 @@ from facebench.reports.results import (
     named,
     page_title,
     runs_section,
+    write_hub_files,
 )
 from facebench.reports.trainings import is_training, trainings_sections, trainings_table
 from facebench.verbs import _inspect
@@ -38,6 +39,7 @@ def report(
     attributes=None,
     qualities=None,
     column=None,
+    hub=None,
     out=None,
     **paper,
 ):
@@ -54,6 +56,12 @@ def report(
 
     ``format="frame"``: a pandas DataFrame, a row for each number of each run; ``format="parquet"``
     writes the same rows to the file ``out`` (pyarrow).
+
+    ``format="hub"``: the card and the results of one model's runs as its repository on Hugging
+    Face's Hub has them, below the folder ``out``: README.md and .eval_results/PROTOCOL.yaml.
+    ``hub``: a dict, of each protocol the Hub's data set that hosts the benchmark, and what the runs
+    do not say: ``{"lfw": "ORG/NAME", "license": "mit", "datasets": ["ORG/NAME"], "source":
+    "https://..."}``.
 
     Folders of trainings: what each reached, and as html their curves side by side; as csv, frame
     and parquet a row for each logged step.
@@ -77,6 +85,8 @@ def report(
         raise ValueError("baseline: goes with rows='systems', or with format='html'")
     if format != "html" and (attributes is not None or qualities is not None):
         raise ValueError("attributes and qualities: go with format='html'")
+    if (format == "hub") != (hub is not None):
+        raise ValueError("format='hub' goes with hub=, of each protocol ORG/NAME on the Hub")
     if any(map(is_training, runs)):
         if against or baseline or rows != "metrics" or paper:
             raise ValueError(
@@ -87,6 +97,14 @@ def report(
         if against or out is not None:
             raise ValueError("a frame is of runs alone and is returned; leave against and out away")
         return analysis.frame(runs, titles)
+    if format == "hub":
+        if out is None or against or rows != "metrics":
+            raise ValueError("hub needs out=, a folder, and is of rows='metrics' without against")
+        stated = dict(hub)
+        said = {name: stated.pop(name) for name in ("license", "source") if name in stated}
+        sets = stated.pop("datasets", ())
+        said["datasets"] = sets.split(",") if isinstance(sets, str) else listed(sets, "datasets")
+        return write_hub_files(out, runs, **said, benchmarks=stated)[0]
     if format == "parquet":
         if against:
             raise ValueError("parquet is of runs alone; leave against away, or take csv")

@@ -1,10 +1,13 @@
-"""The file of qualities that OFIQ's sample program writes."""
+"""OFIQ, ISO/IEC 29794-5: the file that its sample program writes, and its Python package."""
 
 import csv
+import importlib
 import math
-from pathlib import PurePosixPath
+import os
+from pathlib import Path, PurePosixPath
 
 from facebench import _eval
+from facebench._eval import read_run
 from facebench.core import Error
 from facebench.core._arguments import brief, did_you_mean
 from facebench.core._files import open_file, read_text
@@ -60,3 +63,44 @@ def read(path, columns, known) -> dict[str, tuple[list[str], list[float]]]:
         first = brief(names[0]) if names else "nothing"
         raise Error(f"{path}: no Filename ends with a name of the run; the first is {first}")
     return {name: (names, column) for name, column in values.items()}
+
+
+MEASURE = "ofiq"
+
+
+def measure(run, names, columns) -> dict[str, tuple[list[str], list[float]]]:
+    """{measure: (names, values)} as `read` has them, computed by the package python-ofiq of the
+    photographs of a run, where they lie as then. An image without a face is NaN."""
+    from facebench import images  # needs OpenCV
+
+    folder = read_run(run, False)["circumstance"].get("images")
+    if not folder or not os.path.isdir(folder):
+        raise Error(
+            f"{run}: its photographs are not there ({folder or 'the run does not name them'}); "
+            "OFIQ looks at photographs, not at crops. Give its file by csv (--csv)"
+        )
+    try:
+        ofiq = importlib.import_module("ofiq")
+    except ImportError:
+        raise ImportError(
+            "the measure 'ofiq' needs python-ofiq: pip install python-ofiq, then python-ofiq setup "
+            "for its models; or give the file of OFIQ's sample program by csv (--csv)"
+        ) from None
+    asked = [name.removesuffix(_SCORE) for name in columns] or ["UnifiedQualityScore"]
+    engine = ofiq.OFIQ()
+    values: dict[str, list[float]] = {name: [] for name in asked}
+    for name in names:
+        try:
+            found = engine.vector_quality(images.read(Path(folder) / name))
+        except (ofiq.OFIQError, Error):  # no face, or no image
+            found = dict.fromkeys(asked, math.nan)
+        for one in asked:
+            if one not in found:
+                raise ValueError(
+                    f"OFIQ gives no {brief(one)}: it has {', '.join(found)}"
+                    + did_you_mean(one, list(found))
+                )
+            values[one].append(found[one] if 0 <= found[one] <= 100 else math.nan)
+    if not any(math.isfinite(v) for column in values.values() for v in column):
+        raise Error(f"{folder}: OFIQ finds a face in none of {len(names)} photographs")
+    return {name: (list(names), column) for name, column in values.items()}

@@ -43,9 +43,11 @@ def quality(
     (default: the first). Of several rows with one name the first counts. A file of OFIQ is known by
     its columns: UnifiedQualityScore (0 to 100), or others by ``column``; its paths end with the
     names of the run. ``measure``: names of
-    :func:`facebench.datasets.sample_measures`, taken from ``pack`` (default: the run's own), or
-    "norm", the length of the embeddings. ``embedding_column``: a number, the value of each
-    embedding that is its quality. ``embeddings``: their file (default: the run's own).
+    :func:`facebench.datasets.sample_measures`, taken from ``pack`` (default: the run's own),
+    "norm", the length of the embeddings, or "ofiq", by the package python-ofiq of the run's
+    photographs (UnifiedQualityScore, or its others by ``column``).
+    ``embedding_column``: a number, the value of each embedding that is its quality.
+    ``embeddings``: their file (default: the run's own).
     ``reversed``: qualities whose low values are good. With none of them all measures of the run's
     pack are taken. ``out``: also write a page with figures. ``options``: see
     :class:`facebench.metrics.DiscardOptions`.
@@ -64,9 +66,13 @@ def quality(
             measured |= _ofiq.read(os.fspath(csv), columns, load(run)._raw.trials.names)
         else:
             measured |= _eval.read_qualities(os.fspath(csv), columns, key)
-    elif columns or key is not None:
-        raise ValueError("columns are those of a CSV file; give csv")
     measures = listed(measure, "measure")
+    if _ofiq.MEASURE in measures:
+        measures.remove(_ofiq.MEASURE)
+        of_file = [] if csv is not None else columns
+        measured |= _ofiq.measure(run, list(load(run)._raw.trials.names), of_file)
+    elif csv is None and (columns or key is not None):
+        raise ValueError("columns are those of a CSV file; give csv")
     if not measured and not measures and embedding_column is None:
         measures = None
     measured |= _of_pack(measures, folder / "pack.h5" if pack is None else pack, threads)

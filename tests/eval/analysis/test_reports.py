@@ -308,7 +308,9 @@ def test_a_card_says_what_the_run_says():
     row = {"track": "view2", "metric": "accuracy", "row": "", "column": "", "is_rate": True}
     row |= {"quantity": "accuracy", "cells": [{"written": written}]}
     card = run_card(content, metrics, {"rows": [row]})
-    (index,) = json.loads(card.split("---")[1].removeprefix("\nmodel-index: "))
+    head = dict(line.split(": ", 1) for line in card.split("---\n")[1].splitlines())
+    assert head["library_name"] == "facebench" and "license" not in head  # a comment asks for it
+    (index,) = json.loads(head["model-index"])
     (result,) = index["results"]
     assert index["name"] == "m.onnx" and result["dataset"]["type"] == "lfw"
     assert result["metrics"][0]["value"] == 0.9

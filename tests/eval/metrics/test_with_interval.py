@@ -1,7 +1,9 @@
 """metrics.NAME(scores, labels, people=...): the arrays call's value, with interval and counts."""
 
 import inspect
+import unicodedata
 
+import facebench
 import numpy as np
 import pytest
 from facebench import _eval, metrics
@@ -81,3 +83,31 @@ def test_what_belongs_to_an_interval_needs_people():
         metrics.auc([0.9, 0.1], [1, 0], options=metrics.BootstrapOptions(replicates=20))
     with pytest.raises(ValueError, match="weights"):
         metrics.auc([0.9, 0.1], [1, 0], weights=[1, 1], people=([1, 2], [1, 3]))
+
+
+KINDS = {
+    "texts": lambda p: [f"person {k}" for k in p],
+    "numbers": lambda p: p,
+    "numbers as floats": lambda p: p.astype(float),
+    "two Unicode forms": lambda p: [
+        unicodedata.normalize("NFD" if k % 2 else "NFC", f"José {one}") for k, one in enumerate(p)
+    ],
+    "blanks around": lambda p: [f" {k} " for k in p],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["auc", "eer", "tar@far=0.01"])
+def test_both_doors_give_the_same_digits(name, kind, data):
+    """evaluate(scores=, labels=, people=) and the metric's own people= number people alike."""
+    scores, labels, first, second = data
+    people = tuple(KINDS[kind](np.asarray(side)) for side in (first, second))
+    result = facebench.evaluate("pairs", scores=scores, labels=labels, people=people)
+    whole = result[name]
+    function, rest = ("tar_at_far", [0.01]) if "@" in name else (name, [])
+    cell = getattr(metrics, function)(scores, labels, *rest, people=people)
+    assert (cell.value, cell.low, cell.high) == (whole.value, whole.low, whole.high)
+    order = np.random.default_rng(1).permutation(len(scores))
+    moved = tuple(np.asarray(side)[order] for side in people)
+    again = facebench.evaluate("pairs", scores=scores[order], labels=labels[order], people=moved)
+    assert (again[name].low, again[name].high) == pytest.approx((whole.low, whole.high), rel=1e-12)

@@ -351,7 +351,7 @@ def test_exports_say_what_the_runs_say(description, tmp_path):
     index = studies.model_index(json.loads((out / "study.json").read_text())["content"], "two")
     assert index[0]["results"][0]["metrics"][0]["value"] == cell["value"]
     card = (out / "cards/two.md").read_text()
-    head = card.split("---")[1].removeprefix("\nmodel-index: ")
+    head = card.split("---\n")[1].rpartition("model-index: ")[2]
     assert json.loads(head) == index and f'"value": {cell["value"]}' in head
     assert r"\toprule" in (out / "study.tex").read_text()
     printed = f"{100 * cell['value']:.2f}"

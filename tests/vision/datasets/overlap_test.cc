@@ -168,7 +168,7 @@ TEST_F(OverlapFiles, TheExclusionListGoesRoundAndLeavesPeopleOut) {
     for (int i = 0; i < 2; ++i)
       d.samples.push_back(
           {d.label_names[static_cast<std::size_t>(p)] + "/" + std::to_string(i), {}, p});
-  const Dataset left = exclude(d, e);
+  const Dataset left = exclude(d, {e});
   ASSERT_EQ(left.samples.size(), 4u);
   EXPECT_EQ(left.samples[0].id, "Bob_Ray/0");
   EXPECT_EQ(left.samples[0].label, 1);
@@ -176,7 +176,7 @@ TEST_F(OverlapFiles, TheExclusionListGoesRoundAndLeavesPeopleOut) {
   EXPECT_EQ(left.excluded["list_sha256"], e.sha256);
   EXPECT_EQ(left.excluded["not_there"], (Json{"person Doe_Jane", "person Somebody"}));
   write_file(folder_ / "one.txt", "sample\tEve_Fox/1\n");
-  EXPECT_EQ(exclude(d, read_exclusion(folder_ / "one.txt")).samples.size(), 5u);
+  EXPECT_EQ(exclude(d, {read_exclusion(folder_ / "one.txt")}).samples.size(), 5u);
 }
 
 TEST_F(OverlapFiles, WrongListsAreRefusedWithTheirLine) {
@@ -197,9 +197,9 @@ TEST_F(OverlapFiles, WrongListsAreRefusedWithTheirLine) {
   Dataset d;
   d.label_names = {"B"};
   d.samples = {{"B/1", {}, 0}};
-  EXPECT_THROW(exclude(d, read_exclusion(folder_ / "list.txt")), Error);  // other data
+  EXPECT_THROW(exclude(d, {read_exclusion(folder_ / "list.txt")}), Error);  // other data
   write_file(folder_ / "all.txt", "person\tB\n");
-  EXPECT_THROW(exclude(d, read_exclusion(folder_ / "all.txt")), Error);  // nothing left
+  EXPECT_THROW(exclude(d, {read_exclusion(folder_ / "all.txt")}), Error);  // nothing left
   EXPECT_THROW(exclusion_text({"a\tb"}, {}, "x"), std::invalid_argument);
 }
 

@@ -123,6 +123,7 @@ def test_what_is_excluded_is_not_packed_and_recorded(packs, tmp_path):
         facebench.pack("lfw", packs / "train", tmp_path / "x.h5", exclude=tmp_path / "other.txt")
 
 
+@pytest.mark.filterwarnings("ignore:1 of the 3 entries of list.txt are not in the data")
 def test_what_is_excluded_is_not_trained_on_and_recorded(packs, tmp_path):
     from facebench import training
 

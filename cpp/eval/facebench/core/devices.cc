@@ -21,7 +21,11 @@ CudaDevices cuda_devices() {
   std::array<char, 512> reason{};
   const int count = query(devices.data(), static_cast<int>(devices.size()), reason.data(),
                           static_cast<int>(reason.size()));
-  if (count <= 0) return {{}, count < 0 ? std::string(reason.data()) : "no CUDA device"};
+  if (count <= 0)
+    return {{},
+            fmt::format("no NVIDIA card or driver that can be used was found ({}); nvidia-smi "
+                        "shows cards and driver; without one leave the device out",
+                        count < 0 ? reason.data() : "no CUDA device")};
   CudaDevices result;
   for (int i = 0; i < std::min(count, static_cast<int>(devices.size())); ++i)
     result.devices.push_back({i, devices[i].name, devices[i].memory_bytes, devices[i].compute_major,

@@ -55,10 +55,12 @@ std::string closest_name(std::string_view name, std::span<const std::string> kno
     if (lower_ascii(candidate).starts_with(lower_ascii(name)) &&
         (best.empty() || candidate.size() < best.size()))
       best = candidate;
-  // Or a part of a name: "arcface" of "small4.arcface".
+  if (!best.empty()) return best;
+  // Or a part of a name: "arcface" of "small4.arcface", the shortest.
   const std::string part = "." + lower_ascii(name) + ".";
   for (const std::string& candidate : known)
-    if (best.empty() && ("." + lower_ascii(candidate) + ".").find(part) != std::string::npos)
+    if (("." + lower_ascii(candidate) + ".").find(part) != std::string::npos &&
+        (best.empty() || candidate.size() < best.size()))
       best = candidate;
   return best;
 }

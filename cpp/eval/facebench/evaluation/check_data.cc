@@ -27,7 +27,7 @@ DataCheck::TrackCounts counts_of(const ProtocolSpec& spec, const Track& track,
 
 void look_for_images(const ProtocolSpec& spec, const TrialSet& trials, const DataPlaces& places,
                      DataCheck& check) {
-  constexpr std::size_t most = 10;
+  constexpr std::int64_t most = 10;
   try {
     check.images = find_images(spec, trials, places);
   } catch (const Error& e) {  // none is there, which is an answer here
@@ -37,11 +37,14 @@ void look_for_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
   std::vector<fs::path> paths;
   if (!check.images.empty()) paths = image_paths(spec, trials, check.images);
   FileListing listing;
-  for (std::size_t i = 0; i < trials.names.size(); ++i) {
-    if (!paths.empty() && listing.has(paths[i])) continue;
-    ++check.missing;
-    if (check.first_missing.size() < most) check.first_missing.push_back(trials.names[i]);
-  }
+  std::vector<std::string> absent;
+  for (std::size_t i = 0; i < trials.names.size(); ++i)
+    if (paths.empty() || !listing.has(paths[i])) absent.push_back(trials.names[i]);
+  check.missing = static_cast<std::int64_t>(absent.size());
+  check.first_missing.assign(absent.begin(), absent.begin() + std::min(most, check.missing));
+  if (check.images.empty()) return;
+  if (std::string advice = absent_images_advice(absent, check.images); !advice.empty())
+    check.notes.push_back(std::move(advice));
 }
 
 }  // namespace

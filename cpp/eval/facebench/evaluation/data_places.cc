@@ -6,9 +6,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/nfc.h"
+#include "facebench/core/numbers.h"
 #include "facebench/core/options.h"
+#include "facebench/core/utf8.h"
 #include "facebench/evaluation/spec.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/text.h"
@@ -140,12 +143,45 @@ std::vector<fs::path> image_paths(const ProtocolSpec& spec, const TrialSet& tria
   return paths;
 }
 
+std::string absent_images_advice(std::span<const std::string> absent, const fs::path& images) {
+  if (absent.empty()) return {};
+  // The path without its ending, in small letters.
+  const auto key = [](const fs::path& name) {
+    return lower_ascii(compared_name(fs::path(name).replace_extension().generic_string()));
+  };
+  std::unordered_map<std::string, std::string> known;
+  std::error_code error, unknown;
+  for (fs::recursive_directory_iterator it(images, error), end; !error && it != end;
+       it.increment(error))
+    if (it->is_regular_file(unknown)) {
+      const fs::path name = it->path().lexically_relative(images);
+      known.try_emplace(key(name), name.generic_string());
+    }
+  std::size_t count = 0;
+  bool by_ending = true;
+  std::string first;
+  for (const std::string& name : absent) {
+    const auto file = known.find(key(name));
+    if (file == known.end()) continue;
+    if (count++ == 0) first = fmt::format("{} for {}", printable(file->second), printable(name));
+    by_ending &= fs::path(file->second).replace_extension() == fs::path(name).replace_extension();
+  }
+  if (count == 0) return {};
+  return fmt::format(
+      "{} of the {} images that are missing are there {}, such as {}: rename the files{}.", count,
+      absent.size(), by_ending ? "with another ending" : "in other capitals", first,
+      by_ending ? ", or embed their folder and say match=path_stem (embed, then eval --match "
+                  "path_stem)"
+                : "");
+}
+
 fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const DataPlaces& places) {
   if (places.images.empty())
     if (fs::path archive = spec.reader->images(find_lists(spec, places)); !archive.empty())
       return archive;
   fs::path best;
   std::size_t most = 0;
+  std::string advice;  // of the first folder that has any
   for (const fs::path& folder :
        candidates(places.images, places.root, spec.image_folders, "images")) {
     if (!is_folder(folder)) continue;
@@ -153,6 +189,8 @@ fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
     const auto paths = image_paths(spec, trials, folder);
     const auto here = static_cast<std::size_t>(
         std::ranges::count_if(paths, [&](const fs::path& path) { return listing.has(path); }));
+    if (here == 0 && most == 0 && advice.empty())
+      advice = absent_images_advice(trials.names, folder);
     if (here > most) {
       most = here;
       best = folder;
@@ -174,7 +212,7 @@ fs::path find_images(const ProtocolSpec& spec, const TrialSet& trials, const Dat
        fmt::format("none of the {} images that the lists name exists; looked for {} in {}",
                    trials.names.size(), trials.names.empty() ? "" : trials.names.front(),
                    places_text(places.images, places.root, spec.image_folders)),
-       "Give the data set's root, or the folder of the images.");
+       advice.empty() ? "Give the data set's root, or the folder of the images." : advice);
 }
 
 }  // namespace facebench

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -142,6 +143,11 @@ std::filesystem::path find_images(const ProtocolSpec& spec, const TrialSet& tria
 // Throws Error where a stem is that of two files.
 std::vector<std::filesystem::path> image_paths(const ProtocolSpec& spec, const TrialSet& trials,
                                                const std::filesystem::path& images);
+
+// How images of the lists that are not there are spelled there: with another ending (.JPG for .jpg)
+// or in other capitals, with their count and what to do. Empty where none is.
+std::string absent_images_advice(std::span<const std::string> absent,
+                                 const std::filesystem::path& images);
 
 // How the lists differ from the official ones, as described by `expected`, a sentence for each
 // track; empty = the same counts.

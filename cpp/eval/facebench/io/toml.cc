@@ -1,6 +1,7 @@
 #include "facebench/io/toml.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -68,9 +69,13 @@ const TomlNode& require(TomlState& state, std::string_view key) {
   std::vector<std::string> unknown;
   for (const std::string& name : state.table->keys)
     if (!state.known.contains(name)) unknown.push_back(name);
-  const std::string close = closest_name(key, unknown);
+  // A name that is not alike may still be meant, where few stand there that nothing has read.
+  if (const std::string close = closest_name(key, unknown); !close.empty()) unknown = {close};
+  constexpr std::size_t few = 3;
   fail(place_of(state, *state.table), fmt::format("'{}' is missing", full_key(state, key)),
-       close.empty() ? std::string() : fmt::format("Did you write '{}' for it?", close));
+       unknown.empty() || unknown.size() > few
+           ? std::string()
+           : fmt::format("Did you write '{}' for it?", fmt::join(unknown, "' or '")));
 }
 
 // One reader per type: the value of a node, or an Error.

@@ -13,6 +13,7 @@
 #include "facebench/core/options.h"
 #include "facebench/io/presence.h"
 #include "facebench/io/sha256.h"
+#include "facebench/io/text.h"
 #include "facebench/io/verification_pack.h"
 #include "facebench/lists/internal/pair_collector.h"
 #include "facebench/lists/internal/reader_entry.h"
@@ -54,10 +55,18 @@ class BinReader : public OptionsReader<BinPairsOptions> {
       return {};
     }
     std::vector<fs::path> packs;
+    std::vector<std::string> names;
     std::error_code ignored;
     for (fs::directory_iterator it(lists, ignored), end; !ignored && it != end;
          it.increment(ignored))
       if (is_verification_pack(it->path())) packs.push_back(it->path());
+    for (const fs::path& pack : packs) names.push_back(pack.filename().string());
+    std::ranges::sort(names);
+    if (packs.size() > 1)
+      fail(lists.string(),
+           fmt::format("there are {} .bin files in this folder: {}", packs.size(),
+                       first_names(names)),
+           fmt::format("Give the one that is meant, such as {}.", (lists / names[0]).string()));
     return packs.size() == 1 ? packs.front() : fs::path();
   }
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/lists/internal/pair_collector.h"
 #include "facebench/runs/internal/score_lists.h"
@@ -14,6 +17,23 @@ namespace facebench {
 namespace {
 
 constexpr const char* kWhere = "labels";
+
+// Numbers people in the order of their names, as facebench.metrics does: intervals draw them by
+// number, and must not depend on the order of the rows.
+void number_by_name(TrialSet& set) {
+  std::vector<std::pair<std::string, std::size_t>> order;
+  for (std::size_t p = 0; p < set.identity_names.size(); ++p)
+    order.emplace_back(compared_name(set.identity_names[p]), p);
+  std::ranges::sort(order);
+  std::vector<std::string> names;
+  std::vector<std::int32_t> number(order.size());
+  for (const auto& [name, p] : order) {
+    number[p] = static_cast<std::int32_t>(names.size());
+    names.push_back(set.identity_names[p]);
+  }
+  set.identity_names = std::move(names);
+  for (std::int32_t& person : set.identity) person = number[static_cast<std::size_t>(person)];
+}
 
 ScoredList of_named_people(std::span<const double> scores, std::span<const std::uint8_t> genuine,
                            std::span<const std::string> first,
@@ -31,6 +51,7 @@ ScoredList of_named_people(std::span<const double> scores, std::span<const std::
   ScoredList result;
   result.trials = pairs.finish(
       [](const std::string& sample) { return sample.substr(0, sample.find_last_of('/')); });
+  number_by_name(result.trials);
   result.scores.assign(scores.begin(), scores.end());
   result.trials.blemishes = blemishes.kinds();
   return result;

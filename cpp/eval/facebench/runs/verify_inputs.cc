@@ -115,12 +115,15 @@ std::optional<TrialSet> read_lists(const Run& run, const RunScores& s, const fs:
   const Json& content = run.manifest.content;
   TrialSet lists = under(s.spec, s.spec.reader->read(folder));
   const Json& inputs = content.at("inputs");
+  Exclusions left_out;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (text_at(inputs[i], "/role") != "without") continue;
+    const std::string role = text_at(inputs[i], "/role");
+    if (role != "without" && role != "only") continue;
     const fs::path path = input_path(run, i, base);
     if (path.empty() || !may_open(path, {run.folder, base})) return std::nullopt;
-    lists = without(lists, read_exclusion(path));
+    left_out.push_back(read_exclusion(path, role == "only"));
   }
+  lists = without(lists, left_out);
   if (const auto limit = content.find("limit");
       limit != content.end() && limit->is_number_integer())
     lists = limited(lists, limit->get<std::int64_t>());

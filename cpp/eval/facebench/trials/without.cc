@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 
 #include "facebench/core/compared_name.h"
@@ -16,17 +17,36 @@
 namespace facebench {
 namespace {
 
-std::vector<std::uint8_t> units_out(const TrialSet& trials, const Exclusion& exclusion) {
-  std::vector<std::uint8_t> out(trials.units(), 0);
-  for (std::size_t u = 0; u < out.size(); ++u) {
+std::string without_extension(const std::string& name) {
+  return compared_name(std::filesystem::path(name).replace_extension().generic_string());
+}
+
+// Of each unit whether the list names it.
+std::vector<std::uint8_t> named_units(const TrialSet& trials, const Exclusion& list) {
+  std::vector<std::uint8_t> named(trials.units(), 0);
+  for (std::size_t u = 0; u < named.size(); ++u) {
     const auto unit = static_cast<std::int32_t>(u);
     const std::string& name = trials.unit_name(unit);
     const auto person = static_cast<std::size_t>(trials.unit_identity(unit));
-    out[u] = exclusion.covers(trials.identity_names[person], name) ||
-             exclusion.samples.contains(
-                 compared_name(std::filesystem::path(name).replace_extension().generic_string()));
+    named[u] = list.covers(trials.identity_names[person], name) ||
+               list.samples.contains(without_extension(name));
   }
-  return out;
+  return named;
+}
+
+// What of the list the trials do not have.
+std::vector<std::string> not_there(const TrialSet& trials, const Exclusion& list) {
+  std::set<std::string> people = list.people, samples = list.samples;
+  for (const std::string& person : trials.identity_names) people.erase(compared_name(person));
+  for (std::size_t u = 0; u < trials.units(); ++u) {
+    const std::string& name = trials.unit_name(static_cast<std::int32_t>(u));
+    samples.erase(compared_name(name));
+    samples.erase(without_extension(name));
+  }
+  std::vector<std::string> texts;
+  for (const std::string& person : people) texts.push_back("person " + person);
+  for (const std::string& sample : samples) texts.push_back("sample " + sample);
+  return texts;
 }
 
 // New numbers for those that are kept (1), -1 for the others.
@@ -177,25 +197,35 @@ std::vector<std::int64_t> chosen_comparisons(const TrialSet& set, const Trials& 
 
 }  // namespace
 
-TrialSet without(const TrialSet& trials, const Exclusion& exclusion) {
-  std::vector<std::uint8_t> keep = units_out(trials, exclusion);
-  const std::string where = exclusion.path.string();
-  if (std::ranges::count(keep, 1) == 0)
-    fail(where, "the list names nobody of this protocol",
-         fmt::format("Names are such as 'person\t{}' or 'sample\t{}'",
-                     trials.identity_names.empty() ? "" : trials.identity_names.front(),
-                     trials.units() > 0 ? trials.unit_name(0) : ""));
-  for (std::uint8_t& k : keep) k = 1 - k;
-  TrialSet result = only_units(trials, keep, where);
+TrialSet without(const TrialSet& trials, const Exclusions& lists) {
+  if (lists.empty()) return trials;
+  std::vector<std::uint8_t> keep(trials.units(), 1);
+  std::vector<std::string> kinds, notes;
+  for (const Exclusion& list : lists) {
+    const std::vector<std::uint8_t> named = named_units(trials, list);
+    if (std::ranges::count(named, 1) == 0)
+      fail(list.path.string(), "the list names nobody of this protocol",
+           fmt::format("Names are such as 'person\t{}' or 'sample\t{}'",
+                       trials.identity_names.empty() ? "" : trials.identity_names.front(),
+                       trials.units() > 0 ? trials.unit_name(0) : ""));
+    for (std::size_t u = 0; u < keep.size(); ++u) keep[u] &= named[u] == list.keeps;
+    kinds.push_back(fmt::format("a list {}{} people and {} samples",
+                                list.keeps ? "that keeps " : "of ", list.people.size(),
+                                list.samples.size()));
+    if (std::string note = not_there_note(list, not_there(trials, list)); !note.empty())
+      notes.push_back(std::move(note));
+  }
+  TrialSet result = only_units(trials, keep, lists.front().path.string());
   std::int64_t gone = 0;
   for (std::size_t t = 0; t < trials.tracks.size(); ++t)
     gone += trials.tracks[t].trials->size(trials).comparisons -
             result.tracks[t].trials->size(result).comparisons;
-  result.lists.push_back({"without", exclusion.path, exclusion.sha256, {}});
-  result.notes.push_back(
-      fmt::format("{} comparisons were left out by a list of {} people and {} samples: numbers are "
-                  "not those of the whole protocol.",
-                  gone, exclusion.people.size(), exclusion.samples.size()));
+  for (const Exclusion& list : lists)
+    result.lists.push_back({list.keeps ? "only" : "without", list.path, list.sha256, {}});
+  result.notes.push_back(fmt::format(
+      "{} comparisons were left out by {}: numbers are not those of the whole protocol.", gone,
+      fmt::join(kinds, " and ")));
+  result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   return result;
 }
 

@@ -8,12 +8,12 @@
 
 namespace facebench {
 
-// The trials without the people and samples of a list (names of samples as the protocol's lists
-// have them, with or without extension; of templates theirs), so that their images are not needed.
-// What was left out becomes a note, and the list one of the set's lists. Throws Error where the
-// list names nobody of the trials, for a track of a kind that takes all of its people (matrix), and
-// where nothing is left of a track.
-TrialSet without(const TrialSet& trials, const Exclusion& exclusion);
+// The trials without the people and samples that lists leave out (names of samples as the
+// protocol's lists have them, with or without extension; of templates theirs), so that their images
+// are not needed. What was left out becomes a note, and each list one of the set's lists. Throws
+// Error where a list names nobody of the trials, for a track of a kind that takes all of its people
+// (matrix), and where nothing is left of a track.
+TrialSet without(const TrialSet& trials, const Exclusions& lists);
 
 // For a quick look: of a list at most `limit` comparisons, spread evenly over the genuine and the
 // impostor ones; of other tracks those of its first `limit` units. Images that nothing needs any

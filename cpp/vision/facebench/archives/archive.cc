@@ -15,6 +15,7 @@
 #include "facebench/core/numbers.h"
 #include "facebench/core/options.h"
 #include "facebench/io/file.h"
+#include "facebench/io/text.h"
 
 namespace facebench {
 
@@ -29,10 +30,14 @@ fs::path file_or_only_one(const fs::path& path, std::string_view preferred,
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
     if (has_ending(it->path(), ending)) files.push_back(it->path());
   if (files.size() == 1) return files.front();
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.filename().string());
+  std::ranges::sort(names);
   fail(path.string(),
        files.empty() ? fmt::format("there is no {} file in this folder", ending)
-                     : fmt::format("there are {} {} files in this folder", files.size(), ending),
-       "Give the file.");
+                     : fmt::format("there are {} {} files in this folder: {}", files.size(), ending,
+                                   first_names(names)),
+       "Give the file that is meant.");
 }
 
 std::string entry_name(std::int64_t label, std::string_view key) {

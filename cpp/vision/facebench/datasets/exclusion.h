@@ -14,19 +14,19 @@ namespace facebench {
 struct ExcludedImages {
   std::vector<bool> out;  // one an image
   std::int64_t images = 0;
-  std::vector<std::string> not_there;  // entries of the list that the set does not have
-
-  // For manifests: the list's hash, how many people, samples and images, and what is not there.
-  Json json(const Exclusion& exclusion) const;
+  // For manifests: hash, people and samples of the list, and its entries that the set does not
+  // have; of a list that keeps under "only"; and how many images are left out.
+  Json json = Json::object();
+  std::vector<std::string> notes;  // not_there_note() of each list
 };
-// Labels index into the people. Throws Error if the list has entries but the set has none of them:
+// Labels index into the people. Throws Error if a list has entries but the set has none of them:
 // it belongs to other data.
-ExcludedImages excluded_images(const Exclusion& exclusion, const std::vector<std::string>& people,
+ExcludedImages excluded_images(const Exclusions& lists, const std::vector<std::string>& people,
                                const std::vector<std::string>& samples,
                                const std::vector<std::int32_t>& labels);
 
 // The data set without them; people keep their numbers. What was left out goes into the manifest of
 // a pack that is made of it. Throws Error as above, and where no image is left.
-Dataset exclude(const Dataset& dataset, const Exclusion& exclusion);
+Dataset exclude(const Dataset& dataset, const Exclusions& lists);
 
 }  // namespace facebench

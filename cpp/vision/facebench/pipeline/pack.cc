@@ -13,6 +13,8 @@ void PackRequest::describe(OptionsBuilder<PackRequest>& o) {
   o.fields_of(&PackRequest::archive);
   o.field("exclude", &PackRequest::exclude,
           "a list of people and samples to leave out (data overlap, inspect)");
+  o.field("only", &PackRequest::only,
+          "a list of people and samples that alone stay: one person a line");
   o.field("skip_damaged", &PackRequest::skip_damaged,
           "go on past so many damaged entries of an archive, and list them", 0, 9e15);
 }
@@ -21,9 +23,8 @@ namespace {
 
 Dataset read_images(const PackRequest& request, std::string_view dataset,
                     const std::filesystem::path& root) {
-  Dataset images = read_dataset(dataset, root, request.skip_damaged, request.archive);
-  if (!request.exclude.empty()) images = exclude(images, read_exclusion(request.exclude));
-  return images;
+  const Dataset images = read_dataset(dataset, root, request.skip_damaged, request.archive);
+  return exclude(images, read_exclusions(request.exclude, request.only));
 }
 
 Preparation preparation_of(const PackRequest& request) {

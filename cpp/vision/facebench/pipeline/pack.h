@@ -17,6 +17,7 @@ struct PackRequest {
   PackOptions pack;
   ArchiveOptions archive;
   std::filesystem::path exclude;  // people and samples to leave out (io/exclusion.h)
+  std::filesystem::path only;     // those that alone stay
   std::int64_t skip_damaged = 0;
 
   static void describe(OptionsBuilder<PackRequest>& o);

@@ -148,6 +148,8 @@ void RunRequest::describe(OptionsBuilder<RunRequest>& o) {
   o.fields_of(&RunRequest::evaluation);
   o.field("exclude", &RunRequest::exclude,
           "a list of people and samples to leave out (data overlap, inspect)");
+  o.field("only", &RunRequest::only,
+          "a list of people and samples that alone stay: one person a line");
   o.field("limit", &RunRequest::limit,
           "a quick look: at most so many comparisons of a list, or images of another protocol; the "
           "result says so",
@@ -210,7 +212,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   const Preparation preparation = preparation_for(request, spec, preparation_of(model.info()));
   TrialSet trials = read_trials(spec, request.places);
   if (request.evaluation.strict) refuse_blemishes(trials, spec.id);
-  if (!request.exclude.empty()) trials = without(trials, read_exclusion(request.exclude));
+  trials = without(trials, read_exclusions(request.exclude, request.only));
   if (request.limit) trials = limited(trials, *request.limit);
   const fs::path images = find_images(spec, trials, request.places);
   const Dataset dataset = protocol_dataset(spec, trials, images);
@@ -286,6 +288,11 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   Result result = evaluate(trials, embeddings, request.evaluation, job);
   if (std::string warning = trained_on_warning(model.info(), pack); !warning.empty())
     result.warnings.insert(result.warnings.begin(), std::move(warning));
+  std::vector<std::string> absent;
+  for (std::size_t i = 0; i < dataset.samples.size(); ++i)
+    if (result.status[i] == SampleStatus::missing) absent.push_back(dataset.samples[i].id);
+  if (std::string advice = absent_images_advice(absent, images); !advice.empty())
+    result.warnings.push_back(std::move(advice));
   if (std::string warning = outside_warning(outside_faces(packed)); !warning.empty())
     result.notes.push_back(std::move(warning));
   if (std::string warning = crop_sized_warning(crop_sized_images(packed)); !warning.empty())

@@ -27,8 +27,9 @@ struct RunRequest {
   PackOptions pack;
   ExtractOptions extract;
   EvaluationOptions evaluation;
-  // A list (io/exclusion.h) of people and samples that are left out of the protocol.
-  std::filesystem::path exclude;
+  // Lists (io/exclusion.h) of people and samples that are left out of the protocol, and of those
+  // that alone stay.
+  std::filesystem::path exclude, only;
   // For a quick look, which the result then warns of: so many comparisons, or images (the same).
   std::optional<std::int64_t> limit;
   bool discard = false;  // pack.h5 and embeddings.h5 are not kept

@@ -43,19 +43,21 @@ void refuse_unlabelled(const std::filesystem::path& path, std::int64_t unlabelle
        "those that are there.");
 }
 
+void leave_out(TrainingSet& set, const ExcludedImages& excluded) {
+  for (std::size_t i = 0; i < set.labels.size(); ++i)
+    if (excluded.out[i]) set.labels[i] = -1;
+  set.excluded = excluded.json;
+  set.notes.insert(set.notes.end(), excluded.notes.begin(), excluded.notes.end());
+}
+
 }  // namespace
 
-TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclusion) {
+TrainingSet training_set(const Pack& pack, const Exclusions& lists) {
   TrainingSet set;
   set.images = &pack;
   set.labels.assign(pack.labels().begin(), pack.labels().end());
-  if (exclusion) {
-    const ExcludedImages excluded =
-        excluded_images(*exclusion, pack.label_names(), pack.names(), pack.labels());
-    for (std::size_t i = 0; i < set.labels.size(); ++i)
-      if (excluded.out[i]) set.labels[i] = -1;
-    set.excluded = excluded.json(*exclusion);
-  }
+  if (!lists.empty())
+    leave_out(set, excluded_images(lists, pack.label_names(), pack.names(), pack.labels()));
   // A pack made by hand may say less than ours do; what it does not say stays at its default.
   const Json& manifest = pack.manifest();
   refuse_unlabelled(pack.path(), count_at(manifest, "/unlabelled"), pack.size());
@@ -72,7 +74,7 @@ TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclu
   return set;
 }
 
-TrainingSet training_set(const DecodedImages& images, const std::optional<Exclusion>& exclusion) {
+TrainingSet training_set(const DecodedImages& images, const Exclusions& lists) {
   const Dataset& dataset = images.dataset();
   TrainingSet set;
   set.images = &images;
@@ -80,24 +82,18 @@ TrainingSet training_set(const DecodedImages& images, const std::optional<Exclus
   std::vector<std::int32_t> labels;
   for (const Sample& sample : dataset.samples) {
     labels.push_back(sample.label);
-    if (exclusion) names.push_back(sample.id);
+    if (!lists.empty()) names.push_back(sample.id);
   }
   set.labels.assign(labels.begin(), labels.end());
   set.notes = dataset.notes;
-  if (exclusion) {
-    const ExcludedImages excluded = excluded_images(*exclusion, dataset.label_names, names, labels);
-    for (std::size_t i = 0; i < set.labels.size(); ++i)
-      if (excluded.out[i]) set.labels[i] = -1;
-    set.excluded = excluded.json(*exclusion);
-  }
+  if (!lists.empty()) leave_out(set, excluded_images(lists, dataset.label_names, names, labels));
   refuse_unlabelled(dataset.root, dataset.unlabelled, images.size());
   set.content_hash = hash_of_images(dataset);
   set.archive = dataset.archive;
   return set;
 }
 
-OpenedTrainingSet open_training_set(const std::filesystem::path& path,
-                                    const std::optional<Exclusion>& exclusion,
+OpenedTrainingSet open_training_set(const std::filesystem::path& path, const Exclusions& lists,
                                     const std::optional<ImageShape>& shape,
                                     const ArchiveOptions& options) {
   OpenedTrainingSet opened;
@@ -111,11 +107,11 @@ OpenedTrainingSet open_training_set(const std::filesystem::path& path,
         archive ? read_archive(path, 0, {}, options)
                 : read_image_folder(path, options.label, options.split),
         shape);
-    opened.set = training_set(*images, exclusion);
+    opened.set = training_set(*images, lists);
     opened.images = std::move(images);
   } else {
     auto pack = std::make_unique<const Pack>(path);
-    opened.set = training_set(*pack, exclusion);
+    opened.set = training_set(*pack, lists);
     opened.images = std::move(pack);
   }
   opened.set.name = (path.has_filename() ? path : path.parent_path()).stem().string();

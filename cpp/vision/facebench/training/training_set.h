@@ -37,15 +37,14 @@ struct TrainingSet {
   std::vector<std::string> notes;  // Dataset::notes
 };
 
-// All of a pack, which must outlive the result; with a list, its people and images are not trained
-// on. Throws Error where nothing of the list is in the pack, and where images have no label: each
-// would be trained as a person of its own.
-TrainingSet training_set(const Pack& pack, const std::optional<Exclusion>& exclusion = {});
+// All of a pack, which must outlive the result; what lists leave out is not trained on. Throws
+// Error where nothing of the list is in the pack, and where images have no label: each would be
+// trained as a person of its own.
+TrainingSet training_set(const Pack& pack, const Exclusions& lists = {});
 
 // What is trained on without a pack: the images of a data set, decoded on the fly; they must
 // outlive the result. Throws as above.
-TrainingSet training_set(const DecodedImages& images,
-                         const std::optional<Exclusion>& exclusion = {});
+TrainingSet training_set(const DecodedImages& images, const Exclusions& lists = {});
 
 // A training set and the images it reads.
 struct OpenedTrainingSet {
@@ -55,8 +54,7 @@ struct OpenedTrainingSet {
 // Opens a pack (.h5), an archive (io/archive.h) or a folder of people. Images that are decoded on
 // the fly have the size of the first one, unless `shape` names one. `options` are of an archive.
 // Throws Error as these do.
-OpenedTrainingSet open_training_set(const std::filesystem::path& path,
-                                    const std::optional<Exclusion>& exclusion = {},
+OpenedTrainingSet open_training_set(const std::filesystem::path& path, const Exclusions& lists = {},
                                     const std::optional<ImageShape>& shape = {},
                                     const ArchiveOptions& options = {});
 

@@ -63,7 +63,10 @@ def synth(
     return Answer(fields, text)
 
 
-@verb("facebench data check lfw --root LFW")
+@verb(
+    "facebench data check lfw --root LFW.",
+    codes={common.EXIT_VERDICT: "incomplete, or with --strict a list has blemishes"},
+)
 def check(
     protocol: common.Protocol,
     root: common.Root,
@@ -77,7 +80,10 @@ def check(
     return Answer(check.to_dict(), str(check), 0 if good else common.EXIT_VERDICT)
 
 
-@verb("facebench data scan lfw --root LFW --protocol lfw")
+@verb(
+    "facebench data scan lfw --root LFW --protocol lfw.",
+    codes={common.EXIT_VERDICT: "there are findings"},
+)
 def scan(
     dataset: common.DataSet,
     root: common.Root,

@@ -9,6 +9,7 @@ from facebench.cli import common
 from facebench.cli.options import argument
 from facebench.cli.verb import Answer, verb
 from facebench.core._arguments import number_and_first
+from facebench.core._options import known
 
 
 @verb(
@@ -35,6 +36,7 @@ def embed(
     common.parse_request(options)
     common.add_outputs(options, output, providers)
     common.add_settings(options, setting)
+    known(facebench.embed, options)
     common.say_cost(options["precision"], options["device"])
     how: dict[str, Any]
     if workers:

@@ -40,6 +40,7 @@ from facebench.cli.verb import Answer, verb
             shards=common.Shards,
             lists=common.Lists,
             exclude=common.Exclude,
+            only=common.Only,
             limit=common.Limit,
             overwrite=common.Overwrite,
             threads=common.Threads,

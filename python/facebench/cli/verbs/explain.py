@@ -5,16 +5,17 @@ from pathlib import Path
 import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, fields, flag, option
-from facebench.cli.verb import verb
+from facebench.cli.verb import Answer, verb
 
 
 @verb(
     "facebench explain runs/run-lfw-1 runs/run-lfw-2. "
-    "Or: facebench explain --claim 99.64 --protocol lfw --against 99.53",
+    "Or: facebench explain --claim 99.64 --protocol lfw --against 99.53.",
     lambda: [
         *fields(facebench.claims.ClaimOptions),
         *fields(facebench.metrics.BootstrapOptions),
     ],
+    codes={common.EXIT_VERDICT: "with --claim: no count gives the printed number"},
 )
 def explain(
     runs: argument("Two run folders.", list[Path]) = None,
@@ -33,7 +34,9 @@ def explain(
         raise ValueError("give either two run folders or --claim")
     chance = {name: options.pop(name) for name in ("replicates", "seed")}
     if claim:
-        return facebench.claims.check_claim(claim, protocol, against=against, **options)
+        checked = facebench.claims.check_claim(claim, protocol, against=against, **options)
+        code = 0 if checked.exists else common.EXIT_VERDICT
+        return Answer(checked.to_dict(), str(checked), code)
     if len(runs) != 2:
         raise ValueError(
             f"two run folders are compared, {len(runs)} {'is' if len(runs) == 1 else 'are'} given"

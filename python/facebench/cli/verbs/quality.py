@@ -20,7 +20,8 @@ Page = option("Also write a page with figures (.html).", Path)
             key=option("The column of --csv that names images. Default: the first."),
             measure=option(
                 "box_size, eye_distance, sharpness or frontality, from the pack; norm, from the "
-                "embeddings. May be repeated. Default, without --csv: the four of the pack.",
+                "embeddings; ofiq, by python-ofiq, of the photographs. May be repeated. Default, "
+                "without --csv: the four of the pack.",
                 list[str],
             ),
             pack=option("The pack of --measure. Default: the run's own.", Path),

@@ -27,8 +27,8 @@ def report(
     ) = None,
     all: flag("--all", "With --against, list every printed value, not the ten nearest.") = False,
     format: option(
-        "markdown, csv, latex, html or parquet (json with --against); printed without --out, which "
-        "html and parquet need.",
+        "markdown, csv, latex, html, parquet or hub (json with --against); printed without --out, "
+        "which html, parquet and hub need.",
         metavar="FORMAT",
     ) = "markdown",
     title: option(
@@ -75,6 +75,12 @@ def report(
         metavar="[normal|log]",
         **completion("", AXES),
     ) = "normal",
+    hub: option(
+        "With hub, the card and results of a model's repository on Hugging Face's Hub: "
+        "PROTOCOL=ORG/NAME, its benchmark there; also license=, datasets=, source=.",
+        list[str],
+        metavar="NAME=VALUE",
+    ) = None,
     out: option("The file to write, or the folder for html.", Path) = None,
     json: common.Json = False,
 ):
@@ -109,6 +115,7 @@ def report(
         attributes=attributes,
         qualities=qualities,
         column=column,
+        hub=common.parse_assignments(hub) if hub else None,
         out=out,
         **paper,
     )

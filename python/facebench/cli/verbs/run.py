@@ -7,6 +7,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, option
 from facebench.cli.verb import Answer, verb
+from facebench.core._options import known
 
 
 @verb(
@@ -44,10 +45,9 @@ def run(
     common.say_cost(options["precision"], options["device"])
     if cache and no_cache:
         raise ValueError("--cache and --no-cache are both given")
-    if cache is None and not no_cache and not options["discard"]:
-        cache = Path("runs") / "cache"
     for one in protocol:
         facebench.protocols.load_protocol(one)
+    known(facebench.run, options)
     source = library_from(model, options)
     if source is None:
         pixels = _foreign.take_pixels(options)
@@ -61,13 +61,13 @@ def run(
             model=source,
             root=root,
             out=folder,
-            cache=cache,
+            cache="" if no_cache else cache,
             threads=threads,
             command=common.command_line(),
             **options,
         )
         if result.reused:
-            print(f"taken from {cache}: {', '.join(result.reused)}", file=sys.stderr)
+            print(f"taken from {result.cache}: {', '.join(result.reused)}", file=sys.stderr)
         answers.append(common.result_answer(result, folder))
     if len(answers) == 1:
         return answers[0]

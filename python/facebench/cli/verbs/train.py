@@ -49,6 +49,7 @@ def train(
     init: option("Weights to begin with: .safetensors, .pt, .onnx.", Path) = None,
     init_key: option("The entry of a checkpoint that holds them, where it has several.") = None,
     exclude: common.Exclude = None,
+    only: common.Only = None,
     label: common.Label = "",
     split: common.Split = "",
     validate: option("Protocol that judges the model after each epoch.") = None,
@@ -94,6 +95,7 @@ def train(
             init=init,
             init_key=init_key,
             exclude=exclude,
+            only=only,
             label=label,
             split=split,
             validation=judge,
@@ -119,8 +121,9 @@ def train(
         lines.append(result["onnx"])
     if begun := result.get("begun_with"):
         lines.append(_beginning(begun, options["extend"], init))
-    if exclude:
-        lines.append(f"left out by {exclude}: {result['excluded']} images")
+    if exclude or only:
+        by = " and ".join(str(file) for file in (exclude, only) if file)
+        lines.append(f"left out by {by}: {result['excluded']} images")
     if result["best_score"] is not None:
         name = f"{Path(validate).stem} {judging['metric'] or 'score'}" if validate else "score"
         lines.append(f"best epoch {result['best_epoch']}: {name} {result['best_score']:.6g}")

@@ -8,7 +8,13 @@ from facebench.cli.options import argument, option
 from facebench.cli.verb import Answer, verb
 
 
-@verb("facebench verify runs/run-lfw-1 --root LFW --again 20")
+@verb(
+    "facebench verify runs/run-lfw-1 --root LFW --again 20.",
+    codes={
+        common.EXIT_VERDICT: "something differs",
+        common.EXIT_UNCHECKED: "nothing differs, but something could not be checked",
+    },
+)
 def verify(
     run: argument("A run folder.", Path),
     root: option("Where the data set lies now; default: as then.", Path) = None,
@@ -28,9 +34,7 @@ def verify(
     signed_by: option("The public key (file or text) that has to have signed the run.") = None,
     threads: common.Threads = 0,
 ):
-    """Compute a run's numbers again and check every input. Exit codes: 0 all was checked and is the
-    same, 3 something differs, 4 nothing differs but something could not be checked, 1 the folder
-    cannot be read.
+    """Compute a run's numbers again and check every input.
 
     What could not be checked is named. Such a run is neither signed nor passes --signed-by.
     """

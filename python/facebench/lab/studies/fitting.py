@@ -40,7 +40,7 @@ class Diverged(Error):
 
 
 def fit(
-    recipe, data, out, *, engine, own=(), exclude=None, threads=0, device="cpu", python=None
+    recipe, data, out, *, engine, own=(), exclude="", threads=0, device="cpu", python=None
 ) -> dict:
     """Trains a recipe in another framework; fills the folder ``out`` with its model file.
 
@@ -83,7 +83,7 @@ def fit(
         images, labels = data
         loop = full.TrainingLoop(recipe, images, whole_numbers(labels, "labels"))
     else:
-        loop = full.TrainingLoop(recipe, data, exclude)
+        loop = full.TrainingLoop(recipe, data, exclude or "", "")
     for note in loop.notes:
         _log.warn(note, stacklevel=2)
     with tempfile.TemporaryDirectory() as folder, Worker(engine, threads, python) as worker:

@@ -153,7 +153,9 @@ class Plan:
                 embeddings[name] = self.test.get(protocol, {}).get("embeddings")
         request = {"tests": tests, "test_embeddings": embeddings}
         request |= {
-            k: training_set[k] for k in ("names", "embeddings", "exclude") if training_set.get(k)
+            k: training_set[k]
+            for k in ("names", "embeddings", "exclude", "only")
+            if training_set.get(k)
         }
         places["pack"] = self._pack(row, size)
         return self._job("overlap", row["training_set"], request, places)
@@ -165,7 +167,8 @@ class Plan:
         request = {"trained": recipe.to_dict(), "seed": seed, "device": self._device(row)}
         request |= _trainer(row)
         needs = {"pack": self._pack(row, _crop_size(recipe))}
-        if row.get("without_test_people") or self.train.get(row["training_set"], {}).get("exclude"):
+        chosen = self.train.get(row["training_set"], {})
+        if row.get("without_test_people") or chosen.get("exclude") or chosen.get("only"):
             needs["overlap"] = self._overlap(table, row)
         by = f"-{request['engine']}" if "engine" in request else ""
         return self._job("train", f"{recipe.id}-{row['training_set']}{by}", request, needs, how)

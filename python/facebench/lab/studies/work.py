@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from facebench import analysis
+from facebench import _eval, analysis
 from facebench.core import Error
 from facebench.core._files import read_json, write_text
 from facebench.io import canonical_json
@@ -71,10 +71,14 @@ def overlap(request, needs, out, how):
     if request.get("exclude"):
         listed = datasets.read_exclusion(request["exclude"])
         why = dict.fromkeys(listed["people"], "the caller's list") | why
-    lines = [f"person\t{p}\n" for p in why] + [f"sample\t{s}\n" for s in listed["samples"]]
-    write_text(out / "exclusion.txt", "".join(lines))
     crops = datasets.Pack(path)
     labels, names = np.array(crops.labels, np.int64), list(crops.label_names)
+    if request.get("only"):
+        stay = set(datasets.read_exclusion(request["only"], keeps=True)["people"])
+        others = [name for name in names if _eval.compared_name(name) not in stay]
+        why |= dict.fromkeys(others, "not of the caller's list")
+    lines = [f"person\t{p}\n" for p in why] + [f"sample\t{s}\n" for s in listed["samples"]]
+    write_text(out / "exclusion.txt", "".join(lines))
     usable = np.array(crops.statuses) == 0
     out_of = {i for i, name in enumerate(names) if name in why}
     left_out = np.isin(labels, list(out_of)) | np.isin(np.array(crops.names), listed["samples"])

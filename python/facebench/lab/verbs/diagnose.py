@@ -6,6 +6,7 @@ import facebench
 from facebench.cli import common
 from facebench.cli.options import argument, flag, keywords, option
 from facebench.cli.verb import verb
+from facebench.core import _files
 
 
 @verb(
@@ -35,13 +36,13 @@ def diagnose(
         "FILE.safetensors, FILE.onnx or module:function (whose code is run); or a run folder."
     ) = ...,
     protocol: argument("See: facebench list protocols. Of a run folder: none.") = None,
-    cache: option("Where crops are kept.", Path, metavar="FOLDER") = Path("runs/cache"),
+    cache: option("Where crops are kept; default: runs/cache.", Path, metavar="FOLDER") = None,
     no_cache: flag("--no-cache", "Keep and take none.") = False,
     threads: common.Threads = 0,
     **options,
 ):
     """Why a model's number is low. Tries crops, colours, scales and mirror images."""
     common.parse_request(options)
-    cache = None if no_cache or protocol is None else cache
+    cache = None if no_cache or protocol is None else cache or _files.KEPT
     how = {"cache": cache, "threads": threads}
     return facebench.diagnose(model, protocol, **how, **options)

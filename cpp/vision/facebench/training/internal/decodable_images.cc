@@ -190,6 +190,7 @@ DecodableImages::DecodableImages(const TrainingSet& data, const fs::path& record
   set_ = training_set(*own_);
   set_.preparation = data.preparation;
   set_.excluded = data.excluded;
+  set_.notes = data.notes;
   set_.name = data.name;
   std::size_t k = 0;
   bool excludes = false;

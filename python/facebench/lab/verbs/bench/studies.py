@@ -62,6 +62,7 @@ def compare_datasets(
     setting: common.setting("KEY=VALUE of the recipe.") = None,
     keep_overlap: flag("--keep-overlap", "Train on people who are tested, too.") = False,
     exclude: option("NAME=FILE, a list of people and samples to leave out.", list[str]) = None,
+    only: option("NAME=FILE, a list of people who alone stay.", list[str]) = None,
     names: option("NAME=FILE, names of the people of a set with identifiers.", list[str]) = None,
     train_embeddings: option("NAME=FILE.h5, of a set to train on.", list[str]) = None,
     test_embeddings: option("PROTOCOL=FILE.h5, by the same model.", list[str]) = None,
@@ -77,6 +78,7 @@ def compare_datasets(
                     for texts in (pack, test))  # fmt: skip
     for sets, key, option_name, texts in (
         (train, "exclude", "--exclude", exclude),
+        (train, "only", "--only", only),
         (train, "names", "--names", names),
         (train, "embeddings", "--train-embeddings", train_embeddings),
         (tests, "embeddings", "--test-embeddings", test_embeddings),
