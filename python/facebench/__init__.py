@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what __getattr__ finds, for editors and type checkers
     from facebench import timing as timing
     from facebench import training as training
     from facebench.analysis import calibrate as calibrate
+    from facebench.analysis import fuse as fuse
     from facebench.analysis import groups as groups
     from facebench.analysis import threshold as threshold
     from facebench.detection import detect as detect
@@ -112,6 +113,7 @@ _VERBS = {
     "quality": "verbs._quality",
     "threshold": "analysis",
     "calibrate": "analysis",
+    "fuse": "analysis",
     "plan": "lab.planning.people_needed",
     "gallery": "lab.planning.gallery_sizes",
     "budget": "lab.planning.variance_budget",

@@ -7,6 +7,7 @@
 
 from facebench._eval import InspectionOptions, read_run, verify_scores, why_not_comparable
 from facebench.analysis.explanations import explain
+from facebench.analysis.fusion import FusionOptions, fuse
 from facebench.analysis.group_rates import GroupReportOptions, groups
 from facebench.analysis.operating_points import (
     CalibrationOptions,
@@ -21,6 +22,7 @@ from facebench.analysis.runs import curves, frame, rows, verify_inputs
 
 __all__ = [
     "CalibrationOptions",
+    "FusionOptions",
     "GroupReportOptions",
     "InspectionOptions",
     "ThresholdReportOptions",
@@ -28,6 +30,7 @@ __all__ = [
     "curves",
     "explain",
     "frame",
+    "fuse",
     "groups",
     "holm_adjusted",
     "quality_report",

@@ -77,6 +77,8 @@ bool asks_for_searches(const ProtocolSpec& spec);
 // `options` with the protocol's words where they are unset. Throws std::invalid_argument for
 // unknown words.
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);
+// The options as the manifest and scores.h5 have them.
+Json options_of_manifest(const EvaluationOptions& options);
 // The units whose comparisons are left out (1 per unit; empty = none is): those that failed, where
 // the options leave them out. `options` resolved, `status` per sample.
 std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,
