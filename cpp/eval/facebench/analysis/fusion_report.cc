@@ -189,6 +189,36 @@ void refuse_tested(const Systems& tested, const Systems& trained, const FusionOp
   warnings.push_back(found + ", as was allowed.");
 }
 
+// Of the lists behind a run, what its manifest says of them; their text is not in scores.h5.
+void take_lists(const Run& run, Result& r) {
+  const Json& content = run.manifest.content;
+  const Json places = run.manifest.circumstance.value("inputs", Json::array());
+  const std::set<std::string> others = {"embeddings", "scores", "model", "backend",
+                                        "train",      "cohort", "fused", "side"};
+  for (std::size_t i = 0; i < content["inputs"].size(); ++i) {
+    const Json& input = content["inputs"][i];
+    const std::string role = text_at(input, "/role");
+    if (!others.contains(role))
+      r.inputs.push_back(
+          {role, i < places.size() ? text_at(places[i], "/path") : "", text_at(input, "/sha256")});
+  }
+  r.notes = content.value("notes", r.notes);
+  r.trials.limit = content.value("limit", r.trials.limit);
+  const std::vector<std::string> kinds = blemish_rules().names();
+  for (const Json& kind : content.value("blemishes", Json::array())) {
+    FoundBlemishes found;
+    const auto at = std::ranges::find(kinds, text_at(kind, "/kind"));
+    if (at == kinds.end()) continue;
+    found.kind = static_cast<BlemishKind>(at - kinds.begin());
+    found.count = kind.value("count", found.count);
+    for (const Json& b : kind.value("first", Json::array()))
+      found.first.push_back({text_at(b, "/file"),
+                             b.value("line", Json()).is_null() ? 0 : b["line"].get<std::int64_t>(),
+                             text_at(b, "/what")});
+    r.trials.blemishes.push_back(std::move(found));
+  }
+}
+
 Json fusion_json(const LogisticFusion& f) {
   return {{"mean", f.mean}, {"sd", f.sd}, {"weight", f.weight}, {"offset", f.offset}};
 }
@@ -277,6 +307,7 @@ FusionReport fuse(std::span<const fs::path> runs, std::span<const fs::path> trai
   report.result = evaluate_scores(std::move(trials), llr[0], s.status, s.first().options, job);
   Result& r = report.result;
   r.score = "fusion";
+  take_lists(read_run(runs.front(), job), r);
   Json weights = Json::array(), systems = Json::array();
   for (const LogisticFusion& f : report.fusions) weights.push_back(fusion_json(f));
   for (std::size_t i = 0; i < runs.size(); ++i) {

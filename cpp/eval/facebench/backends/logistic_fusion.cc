@@ -49,7 +49,11 @@ LogisticFusion fit_logistic_fusion(const MatrixRef<double>& inputs,
     double sum = 0;
     separated = true;
     for (Eigen::Index i = 0; i < n; ++i) {
-      const double x = z.row(i).dot(w) + logit;
+      double x = 0;
+      for (Eigen::Index j = 0; j < k; ++j)
+        if (const auto at = static_cast<std::size_t>(j); fusion.sd[at] > 0)
+          x += w[j] * (inputs(i, j) - fusion.mean[at]) / fusion.sd[at];
+      x += w[k] + logit;
       const auto label = genuine[static_cast<std::size_t>(i)];
       const double against = label ? -x : x;
       separated = separated && against < 0;
