@@ -1,5 +1,7 @@
 #include "facebench/backends/backend.h"
 
+#include "facebench/backends/score_normalisation.h"
+
 // After facebench's own, which says how Eigen aligns.
 #include <pybind11/eigen.h>
 
@@ -40,6 +42,8 @@ void bind_backends(py::module_& m) {
                       "value", &BackendKind::value, "scores", &BackendKind::scores, "needs_people",
                       &BackendKind::people);
   });
+  m.def("score_normalisations",
+        [] { return table_list(score_normalisations(), "source", &NormalisationKind::source); });
   m.def(
       "backend_spec", [](const std::string& spec) { return backend_text(parse_backend(spec)); },
       py::arg("spec"), "The chain as it is kept: with the step that scores.");
@@ -47,6 +51,7 @@ void bind_backends(py::module_& m) {
       .def_readonly("spec", &Backend::spec)
       .def_readonly("people", &Backend::people)
       .def_readonly("images", &Backend::images)
+      .def_readonly("people_names", &Backend::people_names)
       .def_readonly("training_sha256", &Backend::training_sha256)
       .def_readonly("notes", &Backend::notes)
       .def_readonly("constant", &Backend::constant)
@@ -85,17 +90,39 @@ void bind_backends(py::module_& m) {
           },
           py::arg("a"), py::arg("b"), py::arg("threads") = 0)
       .def(
+          "normalised_scores",
+          [](const Backend& b, const Rows& first, const Rows& second, const Rows& cohort,
+             const std::string& text, int threads) {
+            return to_numpy(with_job(threads, py::none(), [&](const Job& job) {
+              if (first.rows() != second.rows())
+                throw std::invalid_argument("as many rows on one side as on the other are needed");
+              const Normalisation how = parse_normalisation(text);
+              const BackendSide x = b.side(first, job), y = b.side(second, job);
+              const BackendSide c = b.side(cohort, job);
+              const CohortScores of_x = cohort_scores(b, x, c, how.top, job);
+              const CohortScores of_y = cohort_scores(b, y, c, how.top, job);
+              std::vector<double> scores;
+              for (Eigen::Index i = 0; i < first.rows(); ++i)
+                scores.push_back(normalised(how, b.score(x, i, y, i), of_x, i, of_y, i));
+              return scores;
+            }));
+          },
+          py::arg("a"), py::arg("b"), py::arg("cohort"), py::arg("normalise"),
+          py::arg("threads") = 0)
+      .def(
           "save", [](const Backend& b, const std::filesystem::path& p) { write_backend(p, b); },
           py::arg("path"));
   m.def("read_backend", &read_backend, py::arg("path"));
   m.def(
       "fit_backend",
       [](const std::string& spec, const Rows& rows, const std::vector<std::int32_t>& person,
-         int threads) {
-        return with_job(threads, py::none(),
-                        [&](const Job& job) { return fit_backend(spec, rows, person, job); });
+         const std::vector<std::string>& names, int threads) {
+        return with_job(threads, py::none(), [&](const Job& job) {
+          return fit_backend(spec, rows, person, job, names);
+        });
       },
-      py::arg("spec"), py::arg("rows"), py::arg("person"), py::arg("threads") = 0);
+      py::arg("spec"), py::arg("rows"), py::arg("person"), py::arg("names"),
+      py::arg("threads") = 0);
   // The address of what C++ sees of an array: the caller's own memory, where it is float64 by rows.
   m.def(
       "matrix_address",

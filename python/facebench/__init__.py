@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what __getattr__ finds
     from facebench import timing as timing
     from facebench import training as training
     from facebench.analysis import calibrate as calibrate
+    from facebench.analysis import fuse as fuse
     from facebench.analysis import groups as groups
     from facebench.analysis import threshold as threshold
     from facebench.detection import detect as detect

@@ -1,7 +1,7 @@
 """Back ends: what stands between embeddings and their score.
 
 A chain of steps (``facebench list backends``), fitted to embeddings of known people. Float64
-throughout; the same numbers for any number of threads.
+throughout; the same bits for any number of threads and on any processor.
 
 >>> import numpy as np
 >>> from facebench import backends
@@ -17,10 +17,10 @@ True
 import os
 
 from facebench import _eval
-from facebench._eval import backend_kinds
+from facebench._eval import backend_kinds, score_normalisations
 from facebench.core._arguments import tensor_array
 
-__all__ = ["Backend", "backend_kinds", "fit", "load", "score_by_folds"]
+__all__ = ["Backend", "backend_kinds", "fit", "load", "score_normalisations"]
 
 
 def _rows(array, name):
@@ -84,17 +84,20 @@ class Backend:
         return self._fitted is not None
 
     def fit(self, X, y=None):
-        """Fit to rows ``X`` (N, D); ``y`` says who is on each (numbers or texts).
+        """Fit to rows ``X`` (N, D); ``y`` says who is on each (numbers or texts). Texts are kept as
+        ``people_names``, so that `facebench.evaluate` sees whether somebody of them is tested.
 
         ValueError for steps that the rows and people do not allow, facebench.Error where a
         direction has no spread.
         """
         import numpy as np
 
-        person = []
+        person, names = [], []
         if y is not None:
-            person = np.unique(np.asarray(y), return_inverse=True)[1].ravel().tolist()
-        self._fitted = _eval.fit_backend(self.spec, _rows(X, "X"), person, self.threads)
+            people, numbers = np.unique(np.asarray(y), return_inverse=True)
+            person = numbers.ravel().tolist()
+            names = people.tolist() if people.dtype.kind == "U" else []
+        self._fitted = _eval.fit_backend(self.spec, _rows(X, "X"), person, names, self.threads)
         return self
 
     def transform(self, X):
@@ -105,12 +108,21 @@ class Backend:
         """fit(), then transform() of the same rows."""
         return self.fit(X, y).transform(X)
 
-    def score(self, a, b):
+    def score(self, a, b, *, normalise=None, cohort=None):
         """The score of row i of ``a`` with row i of ``b``, float64 (N).
 
         plda and joint_bayesian give natural-logarithm likelihood ratios, cosine [-1, 1],
         mahalanobis minus the squared distance. ``a`` and ``b`` may change places.
+
+        ``normalise``: ``z-norm``, ``t-norm`` or ``s-norm`` (`score_normalisations`), measured
+        against the scores with ``cohort``, rows (M, D) of other people; ``s-norm:top=200`` by the
+        200 highest of each side's.
         """
+        if (normalise is None) != (cohort is None):
+            raise ValueError("normalise and cohort go together")
+        if normalise is not None:
+            rows = (_rows(a, "a"), _rows(b, "b"), _rows(cohort, "cohort"))
+            return self.fitted.normalised_scores(*rows, normalise, self.threads)
         return self.fitted.score(_rows(a, "a"), _rows(b, "b"), self.threads)
 
     def score_all(self, a, b):
@@ -122,6 +134,7 @@ class Backend:
         self.fitted.save(os.fspath(path))
 
     notes = property(lambda self: self.fitted.notes, doc="What was done beside what was asked for.")
+    people_names = property(lambda self: self.fitted.people_names, doc="Who they are, if said.")
     people = property(lambda self: self.fitted.people, doc="People it was fitted to; 0: not said.")
     images = property(lambda self: self.fitted.images, doc="Rows it was fitted to.")
     sha256 = property(lambda self: self.fitted.sha256, doc="Of all that decides a score.")
@@ -145,51 +158,3 @@ def load(path, *, threads=0):
     backend = Backend(fitted.spec, threads)
     backend._fitted = fitted
     return backend
-
-
-def score_by_folds(spec, trials, embeddings, track=None, *, threads=0):
-    """Scores of a list in folds, each fold's by a back end that never saw its people.
-
-    For each fold the back end ``spec`` is fitted to the images of ``embeddings`` (an
-    ``EmbeddingSet``) that comparisons of the other folds name; whoever takes part in the fold is
-    left out there, with all images. So LFW's unrestricted protocol has it. ``trials`` is what
-    `facebench.protocols.read_trials` gives; ``track`` the name of one, by default the first.
-
-    Returns float64 in the order of the list, for ``facebench.evaluate(..., scores=...)``, and a
-    list of the fitted back ends. ValueError without folds, for templates, and where names have no
-    embedding or failed.
-
-    >>> scores, fitted = score_by_folds("pca=64,plda", trials, embeddings)  # doctest: +SKIP
-    >>> facebench.evaluate("lfw", scores=scores, root="LFW")  # doctest: +SKIP
-    """
-    import numpy as np
-
-    known = {t.name: t.trials for t in trials.tracks}
-    listed = known[track] if track is not None else next(iter(known.values()))
-    folds = np.asarray(getattr(listed, "fold", ()))
-    if len(folds) == 0:
-        raise ValueError("the track has no folds: fit to people of your own (fit), then score")
-    if len(trials.templates.names):
-        raise ValueError("lists of templates have no folds to train on: fit to people of your own")
-    names, status = embeddings.names, np.asarray(embeddings.status)
-    row_of = {_eval.compared_name(n): i for i, n in enumerate(names) if status[i] == 0}
-    row = np.array([row_of.get(_eval.compared_name(n), -1) for n in trials.names])
-    first, second = np.asarray(listed.comparisons).T
-    used = np.unique(np.concatenate([first, second]))
-    if (row[used] < 0).any():
-        lost = used[row[used] < 0]
-        raise ValueError(
-            f"{len(lost)} of {len(used)} names have no embedding, or it failed (first: "
-            f"{trials.names[lost[0]]}); a back end is neither trained on these nor asked"
-        )
-    values, person = _rows(embeddings.values, "embeddings"), np.asarray(trials.identity)
-    scores, fitted = np.empty(len(folds)), []
-    for fold in np.unique(folds):
-        test = folds == fold
-        tested = np.unique(person[np.concatenate([first[test], second[test]])])
-        train = np.unique(np.concatenate([first[~test], second[~test]]))
-        train = train[~np.isin(person[train], tested)]
-        backend = fit(spec, values[row[train]], person[train], threads=threads)
-        scores[test] = backend.score(values[row[first[test]]], values[row[second[test]]])
-        fitted.append(backend)
-    return scores, fitted

@@ -45,6 +45,7 @@ VERBS = [
     "quality",
     "threshold",
     "calibrate",
+    "fuse",
     "plan",
     "gallery",
     "budget",

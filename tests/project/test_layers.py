@@ -57,13 +57,14 @@ LIBRARIES = {
 # set of instructions: the kernels of every floor are made of them, and chosen in one way. The list
 # of torch's operations serves every floor that has torch. Archives are unfolded as lists of pairs
 # are, and TIFF files unpacked as MAT files. What io asks of its guard is declared in io. Files of
-# scores are read as lists are, and a track's parts measured where they are scored. The lab asks
-# runs as reports do.
+# scores are read as lists are, and a track's parts measured where they are scored. A calibration is
+# made of the ROC's hull. The lab asks runs as reports do.
 SHARED = {
     f"facebench/{floor}/internal/{name}.h"
     for floor, names in {
         "core": "kernel_choice vectors",
         "io": "confined_child hdf5_library hdf5_source inflate memory_number packed unfold",
+        "metrics": "measures",
         "trials": "columns tail_of_pairs tail_shards trial_parts",
         "lists": "bee_matrix class_words file_listing list_file pair_collector",
         "analysis": "counted_list shortened",

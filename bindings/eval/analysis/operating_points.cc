@@ -1,6 +1,7 @@
 #include "arrays.h"
 #include "common.h"
 #include "facebench/analysis/calibration_report.h"
+#include "facebench/analysis/fusion_report.h"
 #include "facebench/analysis/threshold_report.h"
 #include "json.h"
 #include "modules.h"
@@ -31,6 +32,20 @@ void bind_operating_points(py::module_& m) {
                               calibrator_json(r.calibrator).dump(2) + "\n");
       },
       py::arg("run"), py::arg("test"), py::arg("options"), py::arg("threads"), py::arg("progress"));
+  bind_options<FusionOptions>(m);
+  m.def(
+      "fuse",
+      [](const std::vector<std::filesystem::path>& runs,
+         const std::vector<std::filesystem::path>& trained_on, const FusionOptions& options,
+         int threads, const py::object& progress) {
+        FusionReport r = with_job(threads, progress, [&](const Job& job) {
+          return fuse(runs, trained_on, options, job);
+        });
+        const py::object json = json_to_python(fusion_report_json(r));
+        return py::make_tuple(json, std::move(r.result));
+      },
+      py::arg("runs"), py::arg("train"), py::arg("options"), py::arg("threads"),
+      py::arg("progress"));
   m.def("read_calibrator", &read_calibrator, py::arg("path"));
 }
 

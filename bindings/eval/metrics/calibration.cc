@@ -1,7 +1,7 @@
 #include "facebench/metrics/calibration.h"
 
 #include "facebench/metrics/recommended_threshold.h"
-#include "facebench/metrics/score_calibrator.h"
+#include "facebench/backends/score_calibrator.h"
 #include "facebench/metrics/vertex_model.h"
 #include "metrics/metrics.h"
 #include "tables.h"

@@ -134,7 +134,9 @@ Result result_of(const py::tuple& t) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "scores.h5", t[0].cast<std::string>());
   Result r;
-  static_cast<ScoredTrials&>(r) = read_scores(scratch.path() / "scores.h5");
+  RunScores scores = read_scores(scratch.path() / "scores.h5");
+  r.backend = scores.content.value("backend", Json());
+  static_cast<ScoredTrials&>(r) = std::move(scores);
   r.score = t[1].cast<std::string>();
   for (const py::handle& track : t[2]) r.tracks.push_back(track_of(track.cast<py::tuple>()));
   for (const py::handle& item : t[3]) {

@@ -4,7 +4,7 @@
 
 #include "common.h"
 #include "facebench/datasets/exclusion.h"
-#include "facebench/datasets/person_names.h"
+#include "facebench/core/person_names.h"
 #include "json.h"
 #include "modules.h"
 

@@ -12,6 +12,7 @@ from facebench.core._when_asked import when_asked
 
 if TYPE_CHECKING:
     from facebench.analysis.explanations import explain
+    from facebench.analysis.fusion import FusionOptions, fuse
     from facebench.analysis.group_rates import GroupReportOptions, groups
     from facebench.analysis.operating_points import (
         CalibrationOptions,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __getattr__ = when_asked(__name__)
 __all__ = [
     "CalibrationOptions",
+    "FusionOptions",
     "GroupReportOptions",
     "InspectionOptions",
     "ThresholdReportOptions",
@@ -34,6 +36,7 @@ __all__ = [
     "curves",
     "explain",
     "frame",
+    "fuse",
     "groups",
     "holm_adjusted",
     "quality_report",

@@ -10,6 +10,7 @@ _DRAWN_IN = {
     "CalibrationReport": "operating_points",
     "Description": "descriptions",
     "Explanation": "explanations",
+    "FusionReport": "fusions",
     "GroupReport": "group_reports",
     "QualityReport": "quality_reports",
     "ThresholdReport": "operating_points",

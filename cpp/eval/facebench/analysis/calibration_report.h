@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "facebench/backends/score_calibrator.h"
 #include "facebench/core/job.h"
 #include "facebench/io/json.h"
 #include "facebench/metrics/interval.h"
-#include "facebench/metrics/score_calibrator.h"
 
 namespace facebench {
 

@@ -32,7 +32,6 @@ const std::vector<Recorded>& recorded() {
       {"images", "the crop", {"/preparation/crop"}},
       {"images", "decoding", {"/preparation/decode"}},
       {"images", "the crops themselves (pack)", {"/pack_sha256"}},
-      {"model", "what the scores are", {"/score"}},
       {"model", "the weights", {"/embeddings/manifest/model_sha256"}},
       {"model", "the model's description", {"/embeddings/manifest/model", "/embedder"}},
       {"model", "how embeddings are extracted", {"/embeddings/manifest/extract"}},
@@ -42,6 +41,10 @@ const std::vector<Recorded>& recorded() {
       {"model", "facebench", {"/facebench"}},
       {"model", "the compiler", {"/compiler"}},
       {"model", "the instruction set", {"/isa"}},
+      {"back end", "the normalisation of scores", {"/backend/normalise"}},
+      {"back end", "what the back end was fitted to", {"/backend/training", "/backend/trained_on"}},
+      {"back end", "the fitted back end", {"/backend/sha256", "/backend/folds"}},
+      {"back end", "the cohort", {"/backend/cohort"}},
       {"convention", "the convention", {"/options/convention"}},
       {"convention", "the rule of the accuracy", {"/options/accuracy_convention"}},
       {"convention", "the rule of the TAR at a FAR", {"/options/tar_at_far_convention"}},
@@ -100,6 +103,7 @@ std::map<std::string, Json> inputs_of(const Json& content) {
 }
 
 const char* kind_of_input(const std::string& role) {
+  if (role == "backend" || role == "train" || role == "cohort") return "back end";
   return role == "model" || role == "embeddings" || role == "scores" ? "model" : "data";
 }
 
@@ -153,6 +157,7 @@ const Table<DifferenceKind>& difference_kinds() {
       {{"data", "the lists and what they compare"},
        {"images", "photographs, detection, crop, failed enrolments"},
        {"model", "weights, extraction, embeddings and the software that ran them"},
+       {"back end", "what stands between embeddings and scores, and what it was fitted to"},
        {"convention", "how numbers are made of scores"},
        {"intervals", "how error bars are made; the numbers are not touched"},
        {"undecided", "told from chance by itself, and not with all numbers together"},
@@ -191,6 +196,12 @@ std::vector<Difference> run_differences(const Run& a, const Run& b, const RunSco
                              shortened(x, kEvidence), shortened(y, kEvidence)});
   };
   for (const Recorded& r : recorded()) add(r.kind, r.label, at(x, r.places), at(y, r.places));
+  // A run that names no back end has none; where there is one, it says what the scores are.
+  if (x.contains("backend") || y.contains("backend"))
+    add("back end", "the back end", x.value(Json::json_pointer("/backend/spec"), Json("none")),
+        y.value(Json::json_pointer("/backend/spec"), Json("none")));
+  else
+    add("model", "what the scores are", at(x, {"/score"}), at(y, {"/score"}));
   auto left = inputs_of(x), right = inputs_of(y);
   for (const auto& [role, hashes] : right) left.try_emplace(role, nullptr);
   for (const auto& [role, hashes] : left)

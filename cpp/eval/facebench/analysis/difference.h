@@ -11,9 +11,9 @@ namespace facebench {
 
 // What can make two numbers differ, in the order in which it is looked at: "data" (lists and what
 // they compare), "images" (photographs, detection, crop, failed enrolments), "model" (weights,
-// extraction, embeddings, the software that ran them), "convention" (how numbers are made of
-// scores), "intervals" (of the error bars alone), "undecided" (told from chance by itself, and not
-// with all numbers together) and "chance".
+// extraction, embeddings, the software that ran them), "back end", "convention" (how numbers are
+// made of scores), "intervals" (of the error bars alone), "undecided" (told from chance by itself,
+// and not with all numbers together) and "chance".
 struct DifferenceKind {
   std::string name;
   std::string doc;

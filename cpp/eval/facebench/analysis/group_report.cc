@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "facebench/analysis/internal/attributes.h"
 #include "facebench/analysis/internal/counted_list.h"
 #include "facebench/analysis/internal/interval_json.h"
 #include "facebench/core/compared_name.h"
@@ -22,44 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kUnknown = "(unknown)";
-
-// A table of attributes, by who it names.
-class Attributes {
- public:
-  Attributes(const fs::path& path, const GroupReportOptions& options)
-      : table_(read_csv(path)),
-        key_(options.key ? table_.column(*options.key) : 0),
-        column_(options.column ? table_.column(*options.column) : 1) {
-    if (table_.columns().size() < 2)
-      fail(path.string(), "a table of attributes needs two columns",
-           "The first names people or photographs, another gives their groups");
-    for (std::size_t row = 0; row < table_.rows(); ++row) {
-      const auto [place, fresh] = rows_.emplace(compared_name(table_.cell(row, key_)), row);
-      if (!fresh && table_.cell(row, column_) != table_.cell(place->second, column_))
-        fail(at_line(path.string(), table_.place(row).line),
-             fmt::format("'{}' is here again with another group", place->first),
-             "Give each name one group");
-    }
-  }
-
-  const std::string& column() const { return table_.columns()[column_]; }
-  // The group of a unit; "" where the table does not say.
-  std::string of(const std::string& person, const std::string& unit) {
-    for (const std::string& name : {unit, without_extension(unit), person})
-      if (const auto found = rows_.find(compared_name(name)); found != rows_.end()) {
-        used_.insert(found->second);
-        return table_.cell(found->second, column_);
-      }
-    return {};
-  }
-  std::int64_t unused() const { return static_cast<std::int64_t>(rows_.size() - used_.size()); }
-
- private:
-  CsvTable table_;
-  std::size_t key_, column_;
-  std::unordered_map<std::string, std::size_t> rows_;
-  std::set<std::size_t> used_;
-};
 
 Json cells_json(const std::vector<GroupCell>& cells, const std::vector<std::string>& groups) {
   Json list = Json::array();
@@ -95,7 +58,7 @@ GroupReport group_report(const fs::path& folder, const fs::path& attributes,
   check_options(options);
   const RunScores run = read_run_scores(folder);
   ListedRun list = counted_list(run, track_of(run, options.track), folder);
-  Attributes table(attributes, options);
+  Attributes table(attributes, options.key, options.column);
 
   // Groups in the order of their names, the unknown one last.
   std::map<std::int32_t, std::string> group_of;  // of each unit that is compared

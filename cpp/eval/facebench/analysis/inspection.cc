@@ -12,6 +12,7 @@
 
 #include "facebench/analysis/internal/counted_list.h"
 #include "facebench/analysis/quality_report.h"
+#include "facebench/backends/score_calibrator.h"
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/extension.h"
@@ -20,7 +21,6 @@
 #include "facebench/io/exclusion.h"
 #include "facebench/io/text.h"
 #include "facebench/metrics/fixed_threshold.h"
-#include "facebench/metrics/score_calibrator.h"
 
 namespace facebench {
 namespace {

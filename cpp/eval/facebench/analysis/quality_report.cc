@@ -21,21 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Of each unit of the run; NaN where it has none.
-std::vector<double> of_units(const NamedQuality& quality, const TrialSet& trials) {
-  std::unordered_map<std::string, double> known;
-  for (std::size_t i = 0; i < quality.samples.size(); ++i)
-    known.emplace(compared_name(quality.samples[i]), quality.values.at(i));
-  std::vector<double> values;
-  for (std::size_t u = 0; u < trials.units(); ++u) {
-    const std::string name = compared_name(trials.unit_name(static_cast<std::int32_t>(u)));
-    auto found = known.find(name);
-    if (found == known.end()) found = known.find(without_extension(name));
-    values.push_back(found == known.end() ? kNan : found->second);
-  }
-  return values;
-}
-
 // The error that a curve has at each hundredth of discards, as far as it goes.
 Json curve_json(const RejectCurve& curve) {
   Json shares = Json::array(), errors = Json::array();
@@ -64,6 +49,20 @@ std::string convention(const DiscardOptions& o) {
 }
 
 }  // namespace
+
+std::vector<double> quality_of_units(const NamedQuality& quality, const TrialSet& trials) {
+  std::unordered_map<std::string, double> known;
+  for (std::size_t i = 0; i < quality.samples.size(); ++i)
+    known.emplace(compared_name(quality.samples[i]), quality.values.at(i));
+  std::vector<double> values;
+  for (std::size_t u = 0; u < trials.units(); ++u) {
+    const std::string name = compared_name(trials.unit_name(static_cast<std::int32_t>(u)));
+    auto found = known.find(name);
+    if (found == known.end()) found = known.find(without_extension(name));
+    values.push_back(found == known.end() ? kNan : found->second);
+  }
+  return values;
+}
 
 std::vector<NamedQuality> read_named_qualities(const fs::path& path,
                                                const std::vector<std::string>& columns,
@@ -99,7 +98,8 @@ QualityReport quality_report(const fs::path& folder, std::span<const NamedQualit
   report.track = list.track;
   report.left_out = list.left_out;
   std::vector<SampleQuality> qualities;
-  for (const NamedQuality& q : named) qualities.push_back({q.name, of_units(q, run.trials)});
+  for (const NamedQuality& q : named)
+    qualities.push_back({q.name, quality_of_units(q, run.trials)});
   list = list.only([&](std::size_t i) {
     const bool complete = std::ranges::all_of(qualities, [&](const SampleQuality& q) {
       return std::isfinite(q.values[static_cast<std::size_t>(list.units[0][i])]) &&

@@ -9,6 +9,7 @@
 
 #include "facebench/io/json.h"
 #include "facebench/metrics/discard.h"
+#include "facebench/trials/trials.h"
 
 namespace facebench {
 
@@ -27,6 +28,9 @@ struct NamedQuality {
 std::vector<NamedQuality> read_named_qualities(const std::filesystem::path& path,
                                                const std::vector<std::string>& columns,
                                                const std::optional<std::string>& key);
+
+// Of each unit of the trials; NaN where it has none.
+std::vector<double> quality_of_units(const NamedQuality& quality, const TrialSet& trials);
 
 struct QualityReport {
   std::string protocol, track;

@@ -21,20 +21,6 @@ void by_blocks(std::int64_t rows, const Job& job, const Body& body) {
   });
 }
 
-// After the last step, and the part of a score that is of one side alone.
-struct Side {
-  RowMatrix<double> rows;
-  Eigen::VectorXd own;
-};
-
-Side side_of(const Backend& b, const MatrixRef<double>& given, const Job& job) {
-  Side side{apply_step(b.steps.back(), b.transform(given, job), job), {}};
-  side.own.resize(side.rows.rows());
-  for (Eigen::Index i = 0; i < side.rows.rows(); ++i)
-    side.own[i] = 0.5 * (b.constant + side.rows.row(i).array().square().matrix().dot(b.square));
-  return side;
-}
-
 }  // namespace
 
 void check_rows(const MatrixRef<double>& rows, std::int64_t dim, const char* what) {
@@ -77,6 +63,23 @@ RowMatrix<double> Backend::transform(const MatrixRef<double>& rows, const Job& j
   return result;
 }
 
+BackendSide Backend::side(const MatrixRef<double>& rows, const Job& job) const {
+  BackendSide side{apply_step(steps.back(), transform(rows, job), job), {}};
+  side.own.resize(side.rows.rows());
+  for (Eigen::Index i = 0; i < side.rows.rows(); ++i)
+    side.own[i] = 0.5 * (constant + side.rows.row(i).array().square().matrix().dot(square));
+  return side;
+}
+
+double Backend::score(const BackendSide& a, std::int64_t row_of_a, const BackendSide& b,
+                      std::int64_t row_of_b) const {
+  const auto columns = static_cast<std::int64_t>(cross.size());
+  const double *x = a.rows.data() + row_of_a * columns, *y = b.rows.data() + row_of_b * columns;
+  double sums[4] = {};  // so that additions need not wait for each other
+  for (std::int64_t k = 0; k < columns; ++k) sums[k % 4] += x[k] * y[k] * cross[k];
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + (a.own[row_of_a] + b.own[row_of_b]);
+}
+
 std::vector<double> Backend::score(const MatrixRef<double>& a, const MatrixRef<double>& b,
                                    const Job& job) const {
   if (a.rows() != b.rows())
@@ -84,27 +87,30 @@ std::vector<double> Backend::score(const MatrixRef<double>& a, const MatrixRef<d
         fmt::format("{} rows on one side, {} on the other: a score is of "
                     "two rows with the same number",
                     a.rows(), b.rows()));
-  const Side first = side_of(*this, a, job), second = side_of(*this, b, job);
+  const BackendSide first = side(a, job), second = side(b, job);
   std::vector<double> scores(static_cast<std::size_t>(a.rows()));
   for (Eigen::Index i = 0; i < a.rows(); ++i)
-    scores[static_cast<std::size_t>(i)] =
-        first.rows.row(i).cwiseProduct(second.rows.row(i)).dot(cross.transpose()) +
-        (first.own[i] + second.own[i]);
+    scores[static_cast<std::size_t>(i)] = score(first, i, second, i);
   return scores;
+}
+
+RowMatrix<double> Backend::score_all(const BackendSide& a, std::int64_t begin, std::int64_t count,
+                                     const BackendSide& b) const {
+  const RowMatrix<double> left = a.rows.middleRows(begin, count) * cross.asDiagonal();
+  RowMatrix<double> out(count, b.rows.rows());
+  matrix_kernels().multiply(left.data(), b.rows.data(), count, b.rows.rows(), left.cols(), true,
+                            out.data());
+  for (std::int64_t i = 0; i < count; ++i)
+    out.row(i).array() += a.own[begin + i] + b.own.transpose().array();
+  return out;
 }
 
 RowMatrix<double> Backend::score_all(const MatrixRef<double>& a, const MatrixRef<double>& b,
                                      const Job& job) const {
-  Side first = side_of(*this, a, job);
-  const Side second = side_of(*this, b, job);
-  first.rows = first.rows * cross.asDiagonal();
+  const BackendSide first = side(a, job), second = side(b, job);
   RowMatrix<double> out(a.rows(), b.rows());
   by_blocks(a.rows(), job, [&](std::int64_t begin, std::int64_t count) {
-    matrix_kernels().multiply(first.rows.data() + begin * first.rows.cols(), second.rows.data(),
-                              count, b.rows(), first.rows.cols(), true,
-                              out.data() + begin * out.cols());
-    for (std::int64_t i = begin; i < begin + count; ++i)
-      out.row(i).array() += first.own[i] + second.own.transpose().array();
+    out.middleRows(begin, count) = score_all(first, begin, count, second);
   });
   return out;
 }

@@ -52,6 +52,12 @@ struct FittedStep {
   double shrinkage = 0;     // that was used
 };
 
+// Rows after all steps, and the part of a score that is of one side alone.
+struct BackendSide {
+  RowMatrix<double> rows;
+  Eigen::VectorXd own;
+};
+
 struct Backend {
   std::string spec;               // backend_text()
   std::vector<FittedStep> steps;  // the last one scores
@@ -61,6 +67,7 @@ struct Backend {
   // What it was fitted to. The hash is of rows and people.
   std::string training_sha256;
   std::int64_t people = 0, images = 0;
+  std::vector<std::string> people_names;  // where they were given; sorted
   std::vector<std::string> notes;  // what was done beside what was asked for, a sentence each
 
   std::int64_t dim() const;
@@ -72,16 +79,26 @@ struct Backend {
   // an infinity.
   std::vector<double> score(const MatrixRef<double>& a, const MatrixRef<double>& b,
                             const Job& job = {}) const;
+  // The same in two steps, where a row is in many scores.
+  BackendSide side(const MatrixRef<double>& rows, const Job& job = {}) const;
+  double score(const BackendSide& a, std::int64_t row_of_a, const BackendSide& b,
+               std::int64_t row_of_b) const;
   // Of every row of a with every row of b.
   RowMatrix<double> score_all(const MatrixRef<double>& a, const MatrixRef<double>& b,
                               const Job& job = {}) const;
+  // Of rows [begin, begin + count) of a with all of b: (count, rows of b).
+  RowMatrix<double> score_all(const BackendSide& a, std::int64_t begin, std::int64_t count,
+                              const BackendSide& b) const;
 };
 
 // `person`: a number for each row, the same for the same person; empty where no step needs it. The
-// same numbers for any number of threads. Throws std::invalid_argument for rows or people that do
-// not fit the steps, and Error where the data give no answer (a direction without spread).
+// same bits for any number of threads, on any instruction set, wherever the arrays lie. Throws
+// std::invalid_argument for rows or people that do not fit the steps, and Error where the data give
+// no answer (a direction without spread). `names`: what the people are called, kept so that it can
+// be seen who was trained on.
 Backend fit_backend(std::string_view spec, const MatrixRef<double>& rows,
-                    std::span<const std::int32_t> person, const Job& job = {});
+                    std::span<const std::int32_t> person, const Job& job = {},
+                    std::vector<std::string> names = {});
 
 // A `.backend` file: HDF5. read_backend throws Error for a file that is damaged, or was changed.
 void write_backend(const std::filesystem::path& path, const Backend& backend);

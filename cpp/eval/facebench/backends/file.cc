@@ -28,7 +28,7 @@ Json content_of(const Backend& b) {
     steps.push_back({{"step", backend_text(std::span(&step.asked, 1))},
                      {"shrinkage", step.shrinkage},
                      {"rows", step.basis.rows()}});
-  return {
+  Json content = {
       {"format", kFormat},
       {"spec", b.spec},
       {"steps", steps},
@@ -36,6 +36,8 @@ Json content_of(const Backend& b) {
       {"constant", b.constant},
       {"notes", b.notes},
       {"training", {{"sha256", b.training_sha256}, {"people", b.people}, {"images", b.images}}}};
+  if (!b.people_names.empty()) content["training"]["names"] = b.people_names;
+  return content;
 }
 
 Eigen::VectorXd read_vector(const H5Reader& file, const std::string& name) {
@@ -114,6 +116,8 @@ Backend read_backend(const std::filesystem::path& path) {
     b.training_sha256 = training.at("sha256").get<std::string>();
     b.people = training.at("people").get<std::int64_t>();
     b.images = training.at("images").get<std::int64_t>();
+    if (training.contains("names"))
+      b.people_names = training["names"].get<std::vector<std::string>>();
     const std::vector<BackendStep> asked = parse_backend(b.spec);
     if (manifest.at("steps").size() != asked.size()) fail(where, "has other steps than its spec");
     for (std::size_t i = 0; i < asked.size(); ++i) {

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -53,9 +52,7 @@ struct Fit {
 
   // Rows W with W cov W' = I: the inverse of the covariance's Cholesky factor.
   static Matrix whitening(const Matrix& cov) {
-    const Eigen::MatrixXd lower = cholesky(cov, "covariance");
-    return lower.triangularView<Eigen::Lower>().solve(
-        Eigen::MatrixXd::Identity(lower.rows(), lower.cols()));
+    return solve_lower(cholesky(cov, "covariance"), Matrix::Identity(cov.rows(), cov.cols()));
   }
 
   void pca(const BackendStep& step, FittedStep& fitted) const {
@@ -120,9 +117,8 @@ struct Fit {
 
   // The axes in which both covariances are diagonal, and the ratio there.
   void ratio(const TwoCovariances& c, FittedStep& fitted) const {
-    const Eigen::MatrixXd lower = cholesky(c.within, "covariance within people");
-    const auto low = lower.triangularView<Eigen::Lower>();
-    Matrix white = low.solve(low.solve(Eigen::MatrixXd(c.between)).transpose());
+    const Matrix lower = cholesky(c.within, "covariance within people");
+    Matrix white = solve_lower(lower, solve_lower(lower, c.between).transpose());
     white = (0.5 * (white + white.transpose())).eval();
     const Eigenvectors found = eigenvectors(white);
     const double least = 1e-12 * std::max(1.0, found.values[0]);
@@ -131,10 +127,7 @@ struct Fit {
     if (keep == 0)
       fail("back end " + fitted.asked.name, "people do not differ in any direction",
            "See that the names of people go with the rows.");
-    fitted.basis = lower.transpose()
-                       .triangularView<Eigen::Upper>()
-                       .solve(Eigen::MatrixXd(found.vectors.topRows(keep).transpose()))
-                       .transpose();
+    fitted.basis = solve_transposed(lower, found.vectors.topRows(keep).transpose()).transpose();
     const auto v = found.values.head(keep).array();
     backend.constant = ((1 + v).log() - 0.5 * (1 + 2 * v).log()).sum();
     backend.cross = v / (1 + 2 * v);
@@ -195,7 +188,8 @@ void number_people(Fit& fit, std::span<const std::int32_t> person) {
 }  // namespace
 
 Backend fit_backend(std::string_view spec, const MatrixRef<double>& rows,
-                    std::span<const std::int32_t> person, const Job& job) {
+                    std::span<const std::int32_t> person, const Job& job,
+                    std::vector<std::string> names) {
   const std::vector<BackendStep> steps = parse_backend(spec);
   Backend backend;
   backend.spec = backend_text(steps);
@@ -207,6 +201,8 @@ Backend fit_backend(std::string_view spec, const MatrixRef<double>& rows,
   number_people(fit, person);
   backend.images = rows.rows();
   backend.people = fit.people;
+  std::ranges::sort(names);
+  backend.people_names = std::move(names);
   if (rows.rows() < 2) throw std::invalid_argument("a back end is fitted to two rows or more");
   for (const BackendStep& step : steps) {
     if (!backend_kinds().at(step.name).people) continue;

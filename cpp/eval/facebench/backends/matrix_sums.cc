@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 
 #include "facebench/backends/internal/matrix_kernels.h"
@@ -51,14 +52,28 @@ Matrix scatter(const MatrixRef<double>& rows, const Matrix& centres,
   return std::move(sums[0]);
 }
 
+namespace {
+
+// Eigen cuts its products as the caches of the machine are: the sums would differ between machines.
+void fix_blocks() {
+  static const bool fixed = [] {
+    Eigen::setCpuCacheSizes(32 << 10, 1 << 20, 8 << 20);
+    return true;
+  }();
+  static_cast<void>(fixed);
+}
+
+}  // namespace
+
 Eigenvectors eigenvectors(const Matrix& symmetric) {
+  fix_blocks();
   const Eigen::Index n = symmetric.rows();
-  Eigenvectors result{Vector(n), Matrix(n, n)};
-  if (!matrix_kernels().decompose(symmetric.data(), n, result.values.data(), result.vectors.data()))
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
+  if (solver.info() != Eigen::Success)
     fail("back end", "the eigenvectors of a covariance were not found",
          "Look for values without bound among the embeddings.");
-  result.values.reverseInPlace();
-  result.vectors.colwise().reverseInPlace();
+  Eigenvectors result{solver.eigenvalues().reverse(),
+                      solver.eigenvectors().transpose().colwise().reverse()};
   for (Eigen::Index k = 0; k < n; ++k) {
     Eigen::Index largest = 0;
     result.vectors.row(k).cwiseAbs().maxCoeff(&largest);
@@ -67,10 +82,11 @@ Eigenvectors eigenvectors(const Matrix& symmetric) {
   return result;
 }
 
-Eigen::MatrixXd cholesky(const Matrix& m, const char* what) {
+Matrix cholesky(const Matrix& m, const char* what) {
+  fix_blocks();
   const Eigen::LLT<Eigen::MatrixXd> llt(m);
   if (llt.info() == Eigen::Success) {
-    const Eigen::MatrixXd lower = llt.matrixL();
+    Matrix lower = llt.matrixL();
     const Vector diagonal = lower.diagonal();
     if (diagonal.minCoeff() > 1e-7 * diagonal.maxCoeff()) return lower;
   }
@@ -78,6 +94,27 @@ Eigen::MatrixXd cholesky(const Matrix& m, const char* what) {
        fmt::format("the {} of {} dimensions is singular: some direction has no spread", what,
                    m.rows()),
        "Put pca=N of fewer dimensions before it, train on more images, or give shrinkage=lw.");
+}
+
+Matrix solve_lower(const Matrix& lower, Matrix b) {
+  constexpr Eigen::Index at_once = 32;
+  for (Eigen::Index begin = 0; begin < b.rows(); begin += at_once) {
+    const Eigen::Index end = std::min(begin + at_once, b.rows());
+    if (begin > 0)
+      b.middleRows(begin, end - begin) -=
+          product(lower.block(begin, 0, end - begin, begin), b.topRows(begin));
+    for (Eigen::Index i = begin; i < end; ++i) {
+      for (Eigen::Index k = begin; k < i; ++k) b.row(i) -= lower(i, k) * b.row(k);
+      b.row(i) /= lower(i, i);
+    }
+  }
+  return b;
+}
+
+Matrix solve_transposed(const Matrix& lower, Matrix b) {
+  // Upside down and mirrored it is a lower triangle again.
+  const Matrix turned = lower.transpose().reverse();
+  return solve_lower(turned, b.colwise().reverse()).colwise().reverse();
 }
 
 }  // namespace facebench

@@ -10,7 +10,9 @@
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
 #include "facebench/evaluation/asked_metrics.h"
+#include "facebench/evaluation/backend_scores.h"
 #include "facebench/evaluation/convention_choice.h"
+#include "facebench/evaluation/internal/given_scores.h"
 #include "facebench/evaluation/internal/measure_track.h"
 #include "facebench/evaluation/metric.h"
 #include "facebench/evaluation/warnings.h"
@@ -80,33 +82,6 @@ void finish(Result& r, const Job& job) {
   r.warnings = result_warnings(r);
 }
 
-// Scores of one track as given, with failed_score() where a side failed and 0 where nothing is
-// compared. `first_row` is that of the whole list, for messages.
-Scores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_units,
-                    std::span<const double> given, std::size_t first_row) {
-  std::vector<double> kept(given.size(), 0.0), good;
-  std::vector<std::size_t> failed;
-  for (std::size_t k = 0; k < given.size(); ++k) {
-    const auto compared = trials.comparison_at(static_cast<std::int64_t>(k));
-    if (!compared) continue;
-    if (!takes_part(*compared, failed_units)) {
-      failed.push_back(k);
-      continue;
-    }
-    // What is kept as float must be finite as such, too.
-    const double score =
-        trials.single() ? static_cast<double>(static_cast<float>(given[k])) : given[k];
-    if (!std::isfinite(score))
-      fail("scores", fmt::format("row {} is {}, not a finite number", first_row + k, given[k]),
-           "Where an enrolment failed, give the sample's status.");
-    good.push_back(kept[k] = score);
-  }
-  const double lowest = failed_score(good);
-  for (const std::size_t k : failed) kept[k] = lowest;
-  if (trials.single()) return std::vector<float>(kept.begin(), kept.end());
-  return kept;
-}
-
 // How the scores of a track are kept: as the metrics need them. Of more than
 // `options.stored_scores` comparisons only what they need: of a tail the highest scores (twice what
 // the highest target asks for, since a bootstrap replicate may need more, in bounded memory). Says
@@ -161,6 +136,31 @@ void note_fusion(Result& r, const EmbeddingSet& embeddings) {
 
 }  // namespace
 
+Scores given_scores(const Trials& trials, std::span<const std::uint8_t> failed_units,
+                    std::span<const double> given, std::size_t first_row) {
+  std::vector<double> kept(given.size(), 0.0), good;
+  std::vector<std::size_t> failed;
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    const auto compared = trials.comparison_at(static_cast<std::int64_t>(k));
+    if (!compared) continue;
+    if (!takes_part(*compared, failed_units)) {
+      failed.push_back(k);
+      continue;
+    }
+    // What is kept as float must be finite as such, too.
+    const double score =
+        trials.single() ? static_cast<double>(static_cast<float>(given[k])) : given[k];
+    if (!std::isfinite(score))
+      fail("scores", fmt::format("row {} is {}, not a finite number", first_row + k, given[k]),
+           "Where an enrolment failed, give the sample's status.");
+    good.push_back(kept[k] = score);
+  }
+  const double lowest = failed_score(good);
+  for (const std::size_t k : failed) kept[k] = lowest;
+  if (trials.single()) return std::vector<float>(kept.begin(), kept.end());
+  return kept;
+}
+
 Json embeddings_json(const EmbeddingSet& embeddings) {
   // Of what decides the scores, not of a file: the same for an array and for the file it came from.
   Sha256 hash;
@@ -190,6 +190,12 @@ std::vector<std::string> notes_of_lists(const TrialSet& trials) {
 
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options) {
   check_options(options);
+  for (const auto& [given, what] : {std::pair{!options.train.empty(), "train"},
+                                    {!options.cohort.empty(), "cohort"},
+                                    {options.allow_overlap, "allow_overlap"}})
+    if (given && !options.has_backend())
+      throw std::invalid_argument(
+          fmt::format("{}: is of a back end; say which (backend, normalise)", what));
   EvaluationOptions r = options;
   const bool caller_chose = r.convention.has_value();
   if (!r.convention) r.convention = spec.convention;
@@ -363,6 +369,7 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
                            std::span<const std::filesystem::path> tail_shards) {
   Result r = begin(std::move(trials), embeddings, options);
   r.score = "cosine";
+  std::vector<std::string> backend_warnings;
   if (const std::int64_t n = samples_with_more_faces(r.trials, embeddings); n > 0)
     r.notes.push_back(fmt::format(
         "{} images show more faces than the one that is compared; see that it is the right one.",
@@ -377,8 +384,22 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
     count_absent(r, units, embeddings);
     r.status = units.sample_status;
     r.embeddings = embeddings_json(embeddings);
+    if (r.options.has_backend()) {
+      if (!tail_shards.empty())
+        throw std::invalid_argument("files of shards do not go with a back end");
+      std::vector<Storage> storage;
+      for (const Track& track : r.trials.tracks) storage.push_back(choose_storage(track, r));
+      BackendScores scored = backend_scores(r, embeddings, units, storage, job);
+      r.scores = std::move(scored.scores);
+      r.score = std::move(scored.score);
+      r.backend = std::move(scored.content);
+      r.inputs.insert(r.inputs.end(), scored.inputs.begin(), scored.inputs.end());
+      r.notes.insert(r.notes.end(), scored.notes.begin(), scored.notes.end());
+      backend_warnings = std::move(scored.warnings);
+    }
     fused();
     for (const Track& track : r.trials.tracks) {
+      if (r.options.has_backend()) break;
       const Storage storage = choose_storage(track, r);
       const bool shared_out = storage.what == Storage::What::tail && !tail_shards.empty();
       r.scores.push_back(shared_out ? tail_of_files(track, units, storage, tail_shards)
@@ -395,6 +416,7 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
                     "unit length (extract them with normalization=none).",
                     *r.options.accuracy_convention));
   finish(r, job);
+  r.warnings.insert(r.warnings.begin(), backend_warnings.begin(), backend_warnings.end());
   return r;
 }
 
@@ -418,6 +440,8 @@ void write_tail_shard(TrialSet trials, EmbeddingSet&& embeddings, const Shard& s
                       const Job& job) {
   EmbeddingSet rows = std::move(embeddings);
   Result r = begin(std::move(trials), rows, options);
+  if (r.options.has_backend())
+    throw std::invalid_argument("a shard does not go with a back end; evaluate in one process");
   const UnitEmbeddings units = units_of(r, rows, job);
   count_absent(r, units, rows);
   rows = {};
@@ -441,6 +465,9 @@ Result evaluate_scores(TrialSet trials, std::span<const double> scores,
                        std::span<const SampleStatus> status, const EvaluationOptions& options,
                        const Job& job) {
   Result r = begin(std::move(trials), options);
+  if (r.options.has_backend())
+    throw std::invalid_argument(
+        "a back end and its normalisation go with embeddings, not with scores");
   r.score = "given";
   r.status.assign(r.trials.names.size(), SampleStatus::ok);
   if (!status.empty()) {

@@ -74,6 +74,8 @@ std::vector<TrackResult> measure_tracks(const ScoredTrials& scored, const Protoc
 // `options` with the protocol's words where they are unset. Throws std::invalid_argument for
 // unknown words.
 EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOptions& options);
+// The options as the manifest and scores.h5 have them.
+Json options_of_manifest(const EvaluationOptions& options);
 // The units whose comparisons are left out (1 per unit; empty = none is): those that failed, where
 // the options leave them out. `options` resolved, `status` per sample.
 std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,

@@ -1,6 +1,8 @@
 #include "facebench/evaluation/evaluation_options.h"
 
 #include "facebench/core/options.h"
+#include "facebench/evaluation/evaluate.h"
+#include "facebench/io/json.h"
 
 namespace facebench {
 
@@ -38,6 +40,27 @@ void EvaluationOptions::describe(OptionsBuilder<EvaluationOptions>& o) {
           1, 1'000'000'000);
   o.field("strict", &EvaluationOptions::strict,
           "any failed enrolment and any blemish of the lists is an error");
+  o.field("backend", &EvaluationOptions::backend,
+          "what stands between embeddings and scores: steps (pca=128,lda=64,plda; see: facebench "
+          "list backends) or a .backend file; default: the cosine");
+  o.field("train", &EvaluationOptions::train,
+          "what the back end is fitted to: an .h5 file of embeddings named PERSON/IMAGE; default: "
+          "the other folds of the list, without the people of the fold");
+  o.field("allow_overlap", &EvaluationOptions::allow_overlap,
+          "people who are tested may be among those of train or cohort; the report says so");
+  o.field("normalise", &EvaluationOptions::normalise,
+          "scores against those with a cohort: z-norm, t-norm, s-norm, or s-norm:top=200 "
+          "(adaptive)");
+  o.field("cohort", &EvaluationOptions::cohort,
+          "the cohort: an .h5 file of embeddings named PERSON/IMAGE; default: what the back end is "
+          "fitted to");
+}
+
+Json options_of_manifest(const EvaluationOptions& options) {
+  Json json = options_to_json(options);
+  for (const char* key : {"backend", "train", "allow_overlap", "normalise", "cohort"})
+    json.erase(key);
+  return json;
 }
 
 }  // namespace facebench

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -29,6 +30,15 @@ struct EvaluationOptions {
   // Names of the lists without an embedding are counted as failed enrolments; else they are an
   // Error. Not in the manifest: the status of the samples says it.
   bool allow_missing = false;
+  // What stands between embeddings and scores (docs/backends.md); not among the options of the
+  // manifest, whose `backend` says what was fitted. A chain ("pca=128,plda") or a `.backend` file:
+  std::optional<std::string> backend;
+  std::filesystem::path train;  // to embeddings of one's own, PERSON/IMAGE; empty: the other folds
+  bool allow_overlap = false;   // these may hold people who are tested
+  std::optional<std::string> normalise;  // "s-norm:top=200"; see score_normalisation.h
+  std::filesystem::path cohort;          // embeddings, as `train`, which it is where it is empty
+
+  bool has_backend() const { return backend || normalise; }
   static void describe(OptionsBuilder<EvaluationOptions>& o);
 };
 

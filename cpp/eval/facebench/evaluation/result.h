@@ -75,7 +75,8 @@ struct Result : ScoredTrials {
   std::vector<RunInput> inputs;       // the lists; callers add what else they read
   std::vector<std::string> notes;     // about the lists, one sentence each
   std::vector<std::string> warnings;  // what to know before the numbers; see warnings.h
-  Json embeddings = Json::object();   // hash and manifest of the embeddings, where there were any
+  Json backend;  // spec, hashes and training sets of the back end; null where there was none
+  Json embeddings = Json::object();  // hash and manifest of the embeddings, where there were any
 
   // Throws std::invalid_argument with "did you mean".
   const TrackResult& track(std::string_view name) const;

@@ -76,7 +76,7 @@ void write_scores(const fs::path& path, const Result& r, const Json& content) {
   file.write_json("/manifest", {{"format", kScoresFormat},
                                 {"tracks", tracks},
                                 {"protocol", r.spec.text},
-                                {"options", options_to_json(r.options)}});
+                                {"options", options_of_manifest(r.options)}});
   file.write_json("/content", content);
   file.write_texts("/identity", r.trials.identity_names);
   file.write_texts("/sample/name", r.trials.names);
@@ -196,7 +196,7 @@ Json content_of_scores(const ScoredTrials& scored, std::span<const TrackResult> 
                     {"sha256", spec.sha256},
                     {"reader", spec.reader_name},
                     {"reader_options", spec.reader->options()}}},
-                  {"options", options_to_json(scored.options)}};
+                  {"options", options_of_manifest(scored.options)}};
   for (const TrackResult& t : tracks) content["tracks"][t.name] = track_content(t);
   return content;
 }
@@ -212,6 +212,7 @@ void write_run_files(const fs::path& folder, const Result& r, const RunInfo& inf
   if (r.trials.limit > 0) content["limit"] = r.trials.limit;
   content["blemishes"] = blemishes_json(r.trials.blemishes);
   content["embeddings"] = r.embeddings.empty() ? Json(nullptr) : r.embeddings;
+  if (!r.backend.is_null()) content["backend"] = r.backend;
   content["inputs"] = Json::array();
   manifest.circumstance = circumstance_of_this_process(info.command, info.threads);
   manifest.circumstance["root"] = info.root.empty() || info.anonymous
@@ -409,6 +410,7 @@ Result read_result(const fs::path& folder, const Job& job) {
   r.warnings = content.value("warnings", r.warnings);
   if (content.contains("embeddings") && content["embeddings"].is_object())
     r.embeddings = content["embeddings"];
+  r.backend = content.value("backend", Json());
   const Json places = circumstance.value("inputs", Json::array());
   for (std::size_t i = 0; i < content["inputs"].size(); ++i) {
     const Json& input = content["inputs"][i];

@@ -10,6 +10,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
 #include "facebench/core/version.h"
+#include "facebench/evaluation/backend_scores.h"
 #include "facebench/evaluation/warnings.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/embeddings.h"
@@ -260,19 +261,47 @@ std::vector<Check> recompute(const Run& run, const RunScores& s, const Job& job)
   }
 }
 
-// The file of embeddings that the run kept, or read: where it lies today, if it is the same one.
-fs::path find_embeddings(const Run& run, const Job& job) {
-  if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) return kept;
+// Where the input of this role lies today, if it is the same file; empty: it is not there.
+fs::path find_input(const Run& run, std::string_view role, const char* extension, const Job& job) {
   const Json& recorded = run.manifest.content.at("inputs");
   const Json& circumstance = run.manifest.circumstance;
   const Json places = circumstance.contains("inputs") ? circumstance["inputs"] : Json::array();
   for (std::size_t i = 0; i < recorded.size() && places.is_array() && i < places.size(); ++i) {
     const fs::path path = text_at(places[i], "/path");
-    if (text_at(recorded[i], "/role") == "embeddings" && path.extension() == ".h5" &&
+    if (text_at(recorded[i], "/role") == role && path.extension() == extension &&
         may_open(path, {run.folder}) && fs::is_regular_file(path) &&
         sha256_file(path, job) == text_at(recorded[i], "/sha256"))
       return path;
   }
+  return {};
+}
+
+// The file of embeddings that the run kept, or read: where it lies today, if it is the same one.
+fs::path find_embeddings(const Run& run, const Job& job) {
+  if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) return kept;
+  return find_input(run, "embeddings", ".h5", job);
+}
+
+bool has_input(const Run& run, std::string_view role) {
+  return std::ranges::any_of(run.manifest.content.at("inputs"),
+                             [&](const Json& input) { return text_at(input, "/role") == role; });
+}
+
+// Options as they were, from what the manifest says of the back end; what lacks, where a file is
+// not there any more.
+std::string ask_for_backend(const Run& run, EvaluationOptions& options, const Job& job) {
+  const Json& said = run.manifest.content["backend"];
+  options.backend = text_at(said, "/spec");
+  if (const std::string normalise = text_at(said, "/normalise"); !normalise.empty())
+    options.normalise = normalise;
+  options.allow_overlap = said.contains("overlap");
+  fs::path file;
+  for (const auto& [role, place, extension] : {std::tuple{"backend", &file, ".backend"},
+                                               {"train", &options.train, ".h5"},
+                                               {"cohort", &options.cohort, ".h5"}})
+    if (has_input(run, role) && (*place = find_input(run, role, extension, job)).empty())
+      return role;
+  if (!file.empty()) options.backend = file.string();
   return {};
 }
 
@@ -299,9 +328,27 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
         return {check.name, false, "run.json says something else of the embeddings: " + paths};
     const UnitEmbeddings units = unit_embeddings(
         s.trials, embeddings, s.options.match.value_or(s.spec.match), *s.options.fusion, job);
+    std::vector<Scores> all;
+    if (run.manifest.content.contains("backend")) {
+      ScoredTrials asked{s.spec, s.options, s.trials};
+      if (const std::string role = ask_for_backend(run, asked.options, job); !role.empty())
+        return not_checked(check.name,
+                           fmt::format("the back end is not fitted again: the file '{}' is not "
+                                       "where it was, or is another one",
+                                       role));
+      std::vector<Storage> storage;
+      for (const Scores& scores : s.scores) storage.push_back(scores.storage);
+      BackendScores again = backend_scores(asked, embeddings, units, storage, job);
+      if (const std::string paths = differences(run.manifest.content["backend"], again.content);
+          !paths.empty())
+        return {check.name, false, "the back end, fitted again, is another one: " + paths};
+      all = std::move(again.scores);
+    }
     ScoreDifferences sum;
     for (std::size_t t = 0; t < s.trials.tracks.size(); ++t) {
-      const Scores again = s.trials.tracks[t].trials->score(units, s.scores[t].storage, job);
+      const Scores again = all.empty()
+                               ? s.trials.tracks[t].trials->score(units, s.scores[t].storage, job)
+                               : std::move(all[t]);
       const ScoreDifferences of_track = again.differences(s.scores[t]);
       sum.all += of_track.all;
       sum.different += of_track.different;
@@ -309,11 +356,13 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
     if (units.sample_status != s.status)
       return {check.name, false, "the status of samples is not that of the embeddings"};
     check.same = sum.different == 0;
-    check.detail = check.same ? fmt::format("{} scores, equal to the last digit", sum.all)
+    check.detail = check.same ? fmt::format("{} scores{}, equal to the last digit", sum.all,
+                                            all.empty() ? "" : " by the back end")
                               : fmt::format("{} of {} scores differ", sum.different, sum.all);
+  } catch (const std::invalid_argument& e) {  // a back end that cannot be
+    check = {check.name, false, e.what()};
   } catch (const Error& e) {
-    check.same = false;
-    check.detail = e.what();
+    check = {check.name, false, e.what()};
   }
   return check;
 }

@@ -12,7 +12,7 @@
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
 #include "facebench/datasets/pack.h"
-#include "facebench/datasets/person_names.h"
+#include "facebench/core/person_names.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/presence.h"
 #include "facebench/metrics/all_pairs.h"

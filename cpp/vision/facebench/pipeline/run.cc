@@ -15,7 +15,7 @@
 #include "facebench/core/options.h"
 #include "facebench/crops/crop.h"
 #include "facebench/datasets/pack_writer.h"
-#include "facebench/datasets/person_names.h"
+#include "facebench/core/person_names.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/images/resize.h"
 #include "facebench/io/exclusion.h"
@@ -201,6 +201,10 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
   // All that can be wrong with the request is found before the first image is opened.
   const ProtocolSpec spec = load_protocol(request.protocol);
   resolve_options(spec, request.evaluation);
+  if (request.anonymous && request.evaluation.has_backend())
+    throw std::invalid_argument(
+        "anonymous: does not go with a back end, whose people are compared with those tested by "
+        "their names");
   std::error_code ignored;
   if (fs::exists(out, ignored) && !fs::is_empty(out, ignored) &&
       !(request.overwrite && is_run_folder(out)))

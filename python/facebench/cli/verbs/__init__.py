@@ -33,6 +33,7 @@ SECTIONS: dict[str, dict[str, Any]] = {
         "quality": "cli.verbs.quality.quality",
         "threshold": "cli.verbs.operating_points.threshold",
         "calibrate": "cli.verbs.operating_points.calibrate",
+        "fuse": "cli.verbs.operating_points.fuse",
         "plan": "lab.verbs.planning.plan",
         "gallery": "lab.verbs.planning.gallery",
         "budget": "lab.verbs.planning.budget",

@@ -123,6 +123,7 @@ KINDS = {
     "failures": lambda: facebench.protocols.failure_policies(),
     "metrics": lambda: facebench.protocols.protocol_metrics(),
     "backends": lambda: facebench.backends.backend_kinds(),
+    "normalisations": lambda: facebench.backends.score_normalisations(),
     "networks": _networks,
     "models": lambda: facebench.embedding.list_models(),
     "losses": lambda: facebench.losses.list_losses(),

@@ -25,6 +25,8 @@ DRAWN = {
 DRAWN_PROTOCOLS = [name for names, *_ in DRAWN.values() for name in names]
 # Of drawn people to train on, unless a study's data says otherwise.
 DRAWN_PEOPLE = {"people": 60, "images": 10}
+# What an evaluation is told of a back end; nothing that embedding alone costs.
+BACKEND_SETTINGS = ("backend", "train", "allow_overlap", "normalise", "cohort")
 NOT_ENGINES = {"caffe": "Caffe 1.0, which cannot be installed any more; its recipes imitate it"}
 
 
@@ -206,7 +208,9 @@ class Plan:
     def _cost(self, row):
         if "run" in row:  # one from elsewhere, without its model
             raise Missing("")
-        request = {"model": _said_of(row), "settings": row.get("prepare", {})}
+        prepare = row.get("prepare", {})
+        settings = {k: v for k, v in prepare.items() if k not in BACKEND_SETTINGS}
+        request = {"model": _said_of(row), "settings": settings}
         return self._job("cost", row["name"], request, how={"model": row["model"]})
 
     # --- what is timed ------------------------------------------------------------------------

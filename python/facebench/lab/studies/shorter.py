@@ -15,7 +15,7 @@ from facebench.io import canonical_json
 from facebench.io._toml import check_keys, check_kinds, read_toml
 from facebench.lab.studies.cells import reasons
 from facebench.lab.studies.description import Study, Table, same_slugs, slug
-from facebench.lab.studies.plan import DRAWN_PROTOCOLS, python_name
+from facebench.lab.studies.plan import BACKEND_SETTINGS, DRAWN_PROTOCOLS, python_name
 from facebench.lab.studies.whole import StudyResult, as_written, make_study, read_before
 from facebench.protocols import EvaluationOptions, load_protocol
 
@@ -23,7 +23,7 @@ from facebench.protocols import EvaluationOptions, load_protocol
 MODEL_SETTINGS = (
     *("detector", "detector_options", "selection", "crop", "crop_size", "mean", "std", "color"),
     *("flip", "normalization", "micro_batch", "precision", "device", "executor"),
-    *("output", "providers"),
+    *("output", "providers", *BACKEND_SETTINGS),
 )
 # What a set may say of its images; its detector takes the place of a model's.
 SET_SETTINGS = ("root", "images", "lists", "detector", "detector_options", "selection",
@@ -229,7 +229,7 @@ def _read_suite(path):
         model = table.get("model")
         if not isinstance(model, str):
             raise Error(f"{path}: [[models]] needs model = a file, or 'module:function'")
-        settings = {k: v for k, v in table.items() if k in MODEL_SETTINGS}
+        settings = _placed(here, {k: v for k, v in table.items() if k in MODEL_SETTINGS})
         place = str(here / model) if model.endswith((".onnx", ".safetensors")) else model
         named = {"name": table.get("name") or None, "model": place}
         rows.append(named | {"prepare": settings})
@@ -240,7 +240,7 @@ def _read_suite(path):
         check_keys(path, "[[sets]]", table, (*of_the_column, *SET_SETTINGS, *evaluation))
         check_kinds(path, "[[sets]]", table, {"name track metric root images lists": str})
         data = {k: v for k, v in table.items() if k not in of_the_column}
-        data |= {k: str(here / data[k]) for k in ("root", "images", "lists") if k in data}
+        data = _placed(here, data)
         asked, name = table.get("protocol"), table.get("name")
         several = asked if isinstance(asked, list) else [asked]
         if not several or not all(isinstance(p, str) and p for p in several):
@@ -254,6 +254,14 @@ def _read_suite(path):
             number = {k: table[k] for k in ("track", "metric") if k in table}
             columns.append({"protocol": place, "name": title, "data": data} | number)
     return rows, columns, {k: suite[k] for k in _GENERAL if k in suite}
+
+
+def _placed(here, settings):
+    """The settings with their files and folders below ``here``."""
+    places = [k for k in ("root", "images", "lists", "train", "cohort") if k in settings]
+    if str(settings.get("backend", "")).endswith(".backend"):
+        places.append("backend")
+    return settings | {k: str(here / settings[k]) for k in places}
 
 
 def _tables(path, suite, name):

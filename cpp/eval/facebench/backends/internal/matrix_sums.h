@@ -7,7 +7,9 @@
 #include "facebench/core/job.h"
 #include "facebench/core/matrix.h"
 
-// Sums over rows, in an order that neither threads nor caches change.
+// Linear algebra with the same bits for any number of threads, on any instruction set and wherever
+// an array lies: matrix_kernels.h, and what Eigen does without its vectors in blocks of a fixed
+// size.
 namespace facebench {
 
 using Matrix = RowMatrix<double>;
@@ -27,6 +29,9 @@ struct Eigenvectors {
 };
 Eigenvectors eigenvectors(const Matrix& symmetric);
 // L of m = L L'. Throws Error, naming `what`, where m is singular.
-Eigen::MatrixXd cholesky(const Matrix& m, const char* what);
+Matrix cholesky(const Matrix& m, const char* what);
+// x of L x = b, and of L'x = b.
+Matrix solve_lower(const Matrix& lower, Matrix b);
+Matrix solve_transposed(const Matrix& lower, Matrix b);
 
 }  // namespace facebench

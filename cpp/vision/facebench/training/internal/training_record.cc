@@ -8,7 +8,7 @@
 #include <span>
 
 #include "facebench/datasets/pack.h"
-#include "facebench/datasets/person_names.h"
+#include "facebench/core/person_names.h"
 #include "facebench/io/hdf5.h"
 #include "facebench/io/manifest.h"
 

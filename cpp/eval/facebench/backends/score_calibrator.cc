@@ -1,4 +1,4 @@
-#include "facebench/metrics/score_calibrator.h"
+#include "facebench/backends/score_calibrator.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "facebench/backends/logistic_fusion.h"
 #include "facebench/metrics/calibration.h"
 #include "facebench/metrics/internal/measures.h"
 #include "facebench/metrics/summary.h"
@@ -15,68 +16,21 @@ namespace {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Newton's method on the Cllr of scale * score + offset, which is convex. Scores are standardized
-// first, so that no unit is badly conditioned.
+// The fusion of one score.
 ScoreCalibrator fit_logistic(const Comparisons& c) {
-  double lowest_genuine = INFINITY, highest_impostor = -INFINITY;
+  double highest_genuine = -INFINITY, lowest_impostor = INFINITY;
   for (std::size_t i = 0; i < c.size(); ++i)
     if (c.labels()[i])
-      lowest_genuine = c.scores()[i];  // they descend
+      highest_genuine = std::max(highest_genuine, c.scores()[i]);
     else
-      highest_impostor = std::max(highest_impostor, c.scores()[i]);
-  if (lowest_genuine > highest_impostor)
-    throw std::invalid_argument(
-        "a threshold separates both classes, so no line is best; calibrate on more comparisons, or "
-        "by pav");
-  const Moments m = moments(c.scores());
-  if (m.sd == 0) return {"logistic", {m.mean}, {0}, 0};  // equal scores are not evidence
-  const double share[2] = {0.5 / static_cast<double>(c.impostor()),
-                           0.5 / static_cast<double>(c.genuine())};
-  const auto cost = [&](double a, double b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < c.size(); ++i) {
-      const double x = a * (c.scores()[i] - m.mean) / m.sd + b;
-      const double z = c.labels()[i] ? -x : x;
-      sum += share[c.labels()[i]] * (std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))));
-    }
-    return sum;
-  };
-  double a = 1, b = 0, before = cost(a, b);
-  for (int step = 0; step < 200; ++step) {
-    double ga = 0, gb = 0, haa = 0, hab = 0, hbb = 0;
-    for (std::size_t i = 0; i < c.size(); ++i) {
-      const double z = (c.scores()[i] - m.mean) / m.sd;
-      const double p = logistic(a * z + b);
-      const double w = share[c.labels()[i]];
-      const double g = w * (p - c.labels()[i]), h = w * p * (1 - p);
-      ga += g * z;
-      gb += g;
-      haa += h * z * z;
-      hab += h * z;
-      hbb += h;
-    }
-    const double determinant = haa * hbb - hab * hab;
-    if (!(determinant > 0)) break;
-    const double da = (hbb * ga - hab * gb) / determinant;
-    const double db = (haa * gb - hab * ga) / determinant;
-    double size = 1, after = cost(a - da, b - db);
-    while (after > before && size > 1e-9) {
-      size /= 2;
-      after = cost(a - size * da, b - size * db);
-    }
-    if (!(after < before)) break;
-    a -= size * da;
-    b -= size * db;
-    before = after;
-  }
+      lowest_impostor = c.scores()[i];  // they descend
   // Scores that say the opposite are not evidence rather than evidence upside down.
-  if (a < 0) a = b = 0;
-  ScoreCalibrator result;
-  result.method = "logistic";
-  result.slope = a / m.sd;
-  result.score = {m.mean};
-  result.llr = {b};
-  return result;
+  const ScoreCalibrator none{"logistic", {moments(c.scores()).mean}, {0}, 0};
+  if (highest_genuine <= lowest_impostor) return none;
+  const MatrixView<double> scores(c.scores().data(), static_cast<Eigen::Index>(c.size()), 1);
+  const LogisticFusion line = fit_logistic_fusion(scores, c.labels());
+  if (line.weight[0] < 0) return none;
+  return {"logistic", {line.mean[0]}, {line.offset}, line.weight[0] / line.sd[0]};
 }
 
 ScoreCalibrator fit_pav(const Comparisons& c) {

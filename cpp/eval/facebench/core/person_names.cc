@@ -1,4 +1,4 @@
-#include "facebench/datasets/person_names.h"
+#include "facebench/core/person_names.h"
 
 #include <algorithm>
 #include <map>
