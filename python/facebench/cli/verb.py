@@ -5,7 +5,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ from facebench.cli.common import (
 from facebench.cli.lab import found
 from facebench.cli.options import COMMON, HEADINGS, click_parameter, keyword, with_parameters
 from facebench.core import _progress
-from facebench.core._arguments import printable
+from facebench.core._arguments import cut, printable
 
 ALWAYS = [
     keyword("quiet", Quiet, False),
@@ -259,6 +259,16 @@ class VerbCommand(click.Command):
             raise click.UsageError(f"Missing: {', '.join(names)}.", ctx) from None
 
 
+@contextmanager
+def _short_messages():
+    """What is said of a wrong option quotes it, however long it is."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = cut(error.message)
+        raise
+
+
 class VerbGroup(click.Group):
     """A group of a table of verbs, each made when it is called for. With ``--json`` a wrong option
     is JSON, too. ``headings``: of the help, each with the names of its verbs."""
@@ -284,6 +294,14 @@ class VerbGroup(click.Group):
                 else VerbCommand(name, found(entry))
             )
         return self.commands[name]
+
+    def make_context(self, info_name, args, parent=None, **extra):
+        with _short_messages():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx):
+        with _short_messages():
+            return super().invoke(ctx)
 
     def main(self, args=None, prog_name=None, complete_var=None, standalone_mode=True, **extra):
         words = sys.argv[1:] if args is None else list(args)
