@@ -30,6 +30,7 @@ from facebench.cli.lab import found
 from facebench.cli.options import COMMON, HEADINGS, click_parameter, keyword, with_parameters
 from facebench.core import _progress
 from facebench.core._arguments import cut, printable
+from facebench.core._out_of_memory import is_out_of_memory
 
 ALWAYS = [
     keyword("quiet", Quiet, False),
@@ -100,6 +101,9 @@ def show(answer: Any, json: bool, full: bool = False) -> None:
         raise click.exceptions.Exit(answer.code)
 
 
+_NO_MEMORY = "there is not enough memory: allow more (ulimit -v, a container's limit)"
+
+
 def report_errors(function: Callable) -> Callable:
     """Turns errors into a message of one sentence and an exit code. What nobody foresaw is a bug,
     and named as one; with FACEBENCH_TRACEBACK set it keeps its traceback.
@@ -121,6 +125,8 @@ def report_errors(function: Callable) -> Callable:
             # Ctrl-C while a compiled module is loaded.
             if isinstance(error.__cause__, KeyboardInterrupt):
                 raise ended("stopped", EXIT_STOPPED) from None
+            if isinstance(error, ImportError) and is_out_of_memory(error):
+                raise ended(f"{_NO_MEMORY} ({error})", EXIT_FAILED) from None
             raise ended(str(error), EXIT_FAILED) from None
         except UnicodeDecodeError as error:  # a name out of a folder, say
             text = bytes(error.object[:200]).decode("utf-8", "backslashreplace")
@@ -128,7 +134,10 @@ def report_errors(function: Callable) -> Callable:
         except (ValueError, IndexError) as error:
             raise ended(str(error), EXIT_USAGE) from None
         except MemoryError as error:
-            raise ended(str(error) or "there is not enough memory", EXIT_FAILED) from None
+            said = str(error)
+            if not said.startswith("not enough memory"):  # ours say how much is wanted
+                said = f"{_NO_MEMORY} ({said})" if said else _NO_MEMORY
+            raise ended(said, EXIT_FAILED) from None
         except BrokenPipeError:
             # The program that reads the output (head, less) has ended. Nothing more may be flushed
             # into the pipe.
