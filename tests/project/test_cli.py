@@ -5,6 +5,7 @@ import inspect
 import json
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -368,7 +369,10 @@ def test_wrong_use_of_explain(arguments, words):
         (ImportError("needs torch"), 1, "needs torch"),
         (FileNotFoundError(2, "No such file or directory", "x.h5"), 1, "x.h5: No such file"),
         (OSError(28, "No space left on device", "x.h5"), 1, "x.h5: the disk is full"),
-        (MemoryError(), 1, "not enough memory"),
+        (MemoryError(), 1, "not enough memory: allow more"),
+        (MemoryError("interning a name"), 1, "allow more (ulimit -v, a container's limit) (intern"),
+        (MemoryError("not enough memory: 8 GiB are wanted"), 1, ": not enough memory: 8 GiB"),
+        (ImportError("lib.so: failed to map segment from shared object"), 1, "allow more"),
         (KeyboardInterrupt(), 130, "stopped"),
         # As pybind11 says that Ctrl-C came while a compiled module was loaded.
         (ImportError("initialization failed"), 130, "stopped"),
@@ -383,6 +387,21 @@ def test_errors_become_a_sentence_and_an_exit_code(error, code, text, capsys):
         fails()
     assert caught.value.exit_code == code
     assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("megabytes", [250, 700, 1800])
+def test_a_limit_of_memory_is_one_sentence(megabytes, tmp_path):
+    """Libraries that cannot be mapped; `eval` needs fewer."""
+    pytest.importorskip("torch")
+    limit = megabytes << 20
+    done = subprocess.run(
+        [sys.executable, "-m", "facebench", "run", "lfw", "--model", "m.onnx", "--root", "."],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        cwd=tmp_path, env=os.environ, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stdout == "", done
+    said = r"facebench: there is not enough memory: allow more .*\n"
+    assert re.fullmatch(said, done.stderr), done
 
 
 @pytest.mark.parametrize("place", ["loop", "n" * 300])

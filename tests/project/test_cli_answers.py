@@ -369,3 +369,11 @@ def test_an_answer_fits_a_terminal_and_is_whole_elsewhere(data):
     shown = on_a_terminal(*numbers, "--out", data / "t", "--replicates", 20)
     assert max(map(len, shown)) <= max(80, len(f"report: {data / 't/report.html'}"))
     assert sum("no interval: too few" in line for line in shown) == 1
+
+
+def test_a_long_value_is_not_said_whole():
+    x = "x" * 9000
+    for words in (["eval", "lfw", "--replicates", x], ["eval", x, x], [x], [f"--{x}"]):
+        for as_json in ([], ["--json"]):
+            answer = CliRunner().invoke(app, [*words, *as_json])
+            assert answer.exit_code == 2 and len(answer.output) < 1000, answer.output[:300]

@@ -1,6 +1,12 @@
 """Forged run folders (tests/support/forgeries.py): none is the same for `verify --again`."""
 
+import contextlib
+import errno
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import facebench
 import pytest
@@ -104,14 +110,101 @@ def test_a_folder_that_changes_meanwhile(made, tmp_path, monkeypatch):
     pages = _verify.verify_pages
 
     def rewritten(run):
-        text = (run / "metrics.json").read_bytes()
-        (run / "metrics.json").write_bytes(text)  # the same bytes again
+        text = (forger.run / "metrics.json").read_bytes()
+        (forger.run / "metrics.json").write_bytes(text)  # the same bytes again
         return pages(run)
 
     monkeypatch.setattr(_verify, "verify_pages", rewritten)
     found = forger.verify(again=1)
     assert found.verdict == "different"
     assert "changed while it was verified: metrics.json" in str(found)
+
+
+def test_what_is_hashed_is_what_is_parsed(made, tmp_path, monkeypatch):
+    """Files that are exchanged once they were read: everything is of the bytes that were read."""
+    from facebench.verbs import _snapshot, _verify
+
+    forger = forgeries.Forger(made, tmp_path)
+    forged = forgeries.forge(made, tmp_path / "forged", "a metric").run
+
+    @contextlib.contextmanager
+    def exchanged(run):
+        with _snapshot.snapshot(run) as copy:
+            for path in forged.iterdir():
+                shutil.copy(path, run / path.name)
+            yield copy
+
+    monkeypatch.setattr(_verify, "snapshot", exchanged)
+    found = forger.verify(again=1)
+    assert {c["name"] for c in found.checks if c["same"] is not True} == {"the folder"}
+    monkeypatch.undo()
+    assert "metrics from scores" in str(forger.verify(again=1)).splitlines()[-1]
+
+
+def test_a_file_that_is_exchanged_as_it_is_opened(made, tmp_path, monkeypatch):
+    """The second opening would find another file: there is none."""
+    from facebench.core import _files
+
+    forger = forgeries.Forger(made, tmp_path)
+    opened, whole = [], _files.open_file
+
+    def exchanged(path, most=None):
+        file = whole(path, most)
+        if Path(path).parent == forger.run:
+            opened.append(os.path.basename(path))
+            os.unlink(path)
+            os.mkfifo(path)  # who opens it once more is refused
+        return file
+
+    monkeypatch.setattr(_files, "open_file", exchanged)
+    found = forger.verify(again=1)
+    assert sorted(opened) == sorted(set(opened)) and set(opened) >= {"run.json", "pack.h5"}
+    assert {c["name"] for c in found.checks if c["same"] is not True} == {"the folder"}
+
+
+OPENED = """
+import ctypes, sys
+import facebench
+run, root, log, untrusted = sys.argv[1:]
+if untrusted:
+    facebench.io.confine_readers()
+ctypes.CDLL(None).opened_start(log.encode())
+print(facebench.verify(run, root, again=2).verdict)
+"""
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no compiler for the library to preload")
+@pytest.mark.parametrize("untrusted", ["", "yes"])
+def test_each_file_of_the_folder_is_opened_once(made, tmp_path, untrusted, request):
+    if untrusted:
+        request.getfixturevalue("confinable")
+    shim, log = tmp_path / "opened.so", tmp_path / "log"
+    source = Path(__file__).parents[1] / "hostile/opened.c"
+    subprocess.run(["cc", "-O1", "-fPIC", "-shared", "-o", shim, source, "-ldl"], check=True)
+    packages = str(Path(facebench.__file__).absolute().parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED, made / "run", made / "faces", log, untrusted],
+        env=os.environ | {"LD_PRELOAD": str(shim), "PYTHONPATH": packages},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    verdict = "different" if untrusted else "same"  # the model lies elsewhere
+    assert done.stdout.split() == [verdict], done.stdout
+    below = str(made / "run") + "/"
+    opened = [line for line in log.read_text().splitlines() if line.startswith(below)]
+    assert sorted(opened) == sorted(str(path) for path in (made / "run").iterdir())
+
+
+def test_no_room_for_the_copy(made, tmp_path, monkeypatch):
+    from facebench.core import _files
+
+    def full(source, target, chunk):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_files.shutil, "copyfileobj", full)
+    with pytest.raises(
+        facebench.Error, match=r"there is no room in .* Name another folder: TMPDIR"
+    ):
+        facebench.verify(made / "run")
 
 
 def test_fewer_images_than_asked_for(made, tmp_path):

@@ -203,3 +203,16 @@ def test_verify_reads_nothing_outside_of_the_run_and_the_roots(folder, monkeypat
         answer = CliRunner().invoke(app, ["verify", "run", *more])
         assert answer.exit_code == 3
         assert one_sentence(answer.output), answer.output
+
+
+@pytest.mark.slow
+def test_changed_files_of_every_format():
+    """tests/hostile/formats.py: by hand with thousands of calls."""
+    pytest.importorskip("facebench._full")
+    pytest.importorskip("h5py")
+    script = pathlib.Path(__file__).parents[1] / "hostile/formats.py"
+    done = subprocess.run(
+        [sys.executable, script, "3", "100"], env=os.environ, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "100 calls, 0 not foreseen" in done.stdout

@@ -223,9 +223,10 @@ _PARTS = {
 }
 
 
-def hashes_beside(path) -> dict[str, str]:
+def hashes_beside(path, fetch=None) -> dict[str, str]:
     """The files beside an ONNX file that hold weights, wherever in it those are used, each with its
-    SHA-256. facebench.Error as of `read`."""
+    SHA-256. ``fetch``: called with each name, where they are not there yet. facebench.Error as of
+    `read`."""
     found = set()
     with _reading(path) as data:
         left = [("model", data)]
@@ -238,6 +239,8 @@ def hashes_beside(path) -> dict[str, str]:
                 continue
             parts = _PARTS[kind]
             left += [(parts[n], _bytes(w, v)) for n, w, v in _fields(message) if n in parts]
+    for name in sorted(found) if fetch else ():
+        fetch(name)
     return {name: sha256_file(Path(path).parent / name) for name in sorted(found)}
 
 

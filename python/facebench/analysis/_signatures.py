@@ -44,11 +44,11 @@ def digests(run) -> dict:
     }
 
 
-def sign(run, key, stated=None) -> Path:
+def sign(run, key, stated=None, into=None) -> Path:
     """Write ``run.json.minisig`` into a run folder, by a secret key of ``minisign -G``; its path.
 
-    ``stated``: its `digests`. Where the key has a password, it is asked for. facebench.Error where
-    the key cannot be used.
+    ``stated``: its `digests`; ``into``: the folder, where ``run`` is a copy of it. Where the key
+    has a password, it is asked for. facebench.Error where the key cannot be used.
     """
     number, seed = _secret_key(key)
     private = _ed25519().Ed25519PrivateKey.from_private_bytes(seed)
@@ -64,7 +64,7 @@ def sign(run, key, stated=None) -> Path:
         f"trusted comment: {comment}",
         _base64(private.sign(signature + comment.encode())),
     ]
-    out = path.with_name(SIGNATURE)
+    out = Path(run if into is None else into) / SIGNATURE
     _eval.write_file(out, ("\n".join(lines) + "\n").encode())
     return out
 

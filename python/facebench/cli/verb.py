@@ -5,7 +5,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,8 @@ from facebench.cli.common import (
 from facebench.cli.lab import found
 from facebench.cli.options import COMMON, HEADINGS, click_parameter, keyword, with_parameters
 from facebench.core import _progress
-from facebench.core._arguments import printable
+from facebench.core._arguments import cut, printable
+from facebench.core._out_of_memory import is_out_of_memory
 
 ALWAYS = [
     keyword("quiet", Quiet, False),
@@ -106,6 +107,9 @@ def show(answer: Any, json: bool, full: bool = False) -> None:
         raise click.exceptions.Exit(answer.code)
 
 
+_NO_MEMORY = "there is not enough memory: allow more (ulimit -v, a container's limit)"
+
+
 def report_errors(function: Callable) -> Callable:
     """Turns errors into a message of one sentence and an exit code. What nobody foresaw is a bug,
     and named as one; with FACEBENCH_TRACEBACK set it keeps its traceback.
@@ -127,6 +131,8 @@ def report_errors(function: Callable) -> Callable:
             # Ctrl-C while a compiled module is loaded.
             if isinstance(error.__cause__, KeyboardInterrupt):
                 raise ended("stopped", EXIT_STOPPED) from None
+            if isinstance(error, ImportError) and is_out_of_memory(error):
+                raise ended(f"{_NO_MEMORY} ({error})", EXIT_FAILED) from None
             raise ended(str(error), EXIT_FAILED) from None
         except UnicodeDecodeError as error:  # a name out of a folder, say
             text = bytes(error.object[:200]).decode("utf-8", "backslashreplace")
@@ -134,7 +140,10 @@ def report_errors(function: Callable) -> Callable:
         except (ValueError, IndexError) as error:
             raise ended(str(error), EXIT_USAGE) from None
         except MemoryError as error:
-            raise ended(str(error) or "there is not enough memory", EXIT_FAILED) from None
+            said = str(error)
+            if not said.startswith("not enough memory"):  # ours say how much is wanted
+                said = f"{_NO_MEMORY} ({said})" if said else _NO_MEMORY
+            raise ended(said, EXIT_FAILED) from None
         except BrokenPipeError:
             # The program that reads the output (head, less) has ended. Nothing more may be flushed
             # into the pipe.
@@ -265,6 +274,16 @@ class VerbCommand(click.Command):
             raise click.UsageError(f"Missing: {', '.join(names)}.", ctx) from None
 
 
+@contextmanager
+def _short_messages():
+    """What is said of a wrong option quotes it, however long it is."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = cut(error.message)
+        raise
+
+
 class VerbGroup(click.Group):
     """A group of a table of verbs, each made when it is called for. With ``--json`` a wrong option
     is JSON, too. ``headings``: of the help, each with the names of its verbs."""
@@ -290,6 +309,14 @@ class VerbGroup(click.Group):
                 else VerbCommand(name, found(entry))
             )
         return self.commands[name]
+
+    def make_context(self, info_name, args, parent=None, **extra):
+        with _short_messages():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx):
+        with _short_messages():
+            return super().invoke(ctx)
 
     def main(self, args=None, prog_name=None, complete_var=None, standalone_mode=True, **extra):
         words = sys.argv[1:] if args is None else list(args)

@@ -5,6 +5,7 @@ And texts that are written, whole or not at all."""
 import errno
 import json
 import os
+import shutil
 import stat
 
 from facebench._eval import Error, write_file
@@ -13,6 +14,7 @@ from facebench.core._arguments import brief, of_kind
 # Where packs and embeddings of runs are kept, unless something else is said. None: nowhere.
 KEPT: str | None = os.path.join("runs", "cache")
 MOST = 1 << 30  # bytes of a file that is read whole
+_CHUNK = 1 << 20
 
 
 def open_file(path, most=None):
@@ -40,6 +42,25 @@ def open_file(path, most=None):
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def copy_file(path, to, most=None, opened=None):
+    """The bytes of a regular file, opened once, as a new file. ``opened``: called with the path of
+    what was opened. facebench.Error as of `open_file`, and where there is no room."""
+    with open_file(path, most) as file:
+        if opened is not None:
+            opened(f"/proc/self/fd/{file.fileno()}")
+        try:
+            with open(to, "xb") as out:
+                shutil.copyfileobj(file, out, _CHUNK)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                size, folder = os.fstat(file.fileno()).st_size, os.path.dirname(to)
+                raise Error(
+                    f"{brief(path)}: has {size} bytes, for whose copy there is no room in "
+                    f"{brief(folder)}. Name another folder for temporary files: TMPDIR"
+                ) from None
+            raise Error(f"{brief(path)}: cannot be read: {error.strerror}") from None
 
 
 def read_bytes(path, most=MOST) -> bytes:

@@ -12,6 +12,7 @@ _OUT_OF_MEMORY = (
     "cannot allocate memory",
     "allocation failed",
     "oom when allocating",
+    "failed to map segment",  # of a library, by the loader
 )
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from facebench._library import full
 from facebench._onnx import sessions, trial
 from facebench._onnx.bounds import check_bounds
+from facebench._onnx.held import held
 from facebench.core import Error, _log
 from facebench.core._arguments import brief, cut, did_you_mean, path_text
-from facebench.core._files import MOST, open_file
-from facebench.core._other_files import refuse_other
 from facebench.detection._boxes import fitted, kept
 from facebench.detection._decoders import YUNET, Raw, WrongOutputs, retinaface, scrfd, yunet
 from facebench.detection._opencv_yunet import OpenCvYunet
@@ -54,8 +53,9 @@ class OnnxDetector:
         self.threshold = kind.threshold if values["threshold"] is None else values["threshold"]
         self.suppress = kind.suppress if values["nms"] is None else values["nms"]
         self.device = values["device"]
-        self.file, self.sha256 = _find_file(values["model"] or kind.default)
-        self._session = open_session(self.file, self.device, values["seconds"], values["memory"])
+        self.file = _find_file(values["model"] or kind.default)
+        limits = values["seconds"], values["memory"]
+        self._session, self.sha256 = open_session(self.file, self.device, *limits)
         found = family_of(self._session)
         if found and found != family:
             raise Error(f"{self.file}: is a network of {found}: take the detector '{found}'")
@@ -222,22 +222,24 @@ def open_session(
     path, device: str = "cpu", seconds: float = trial.SECONDS, memory: int = trial.MEMORY
 ):
     """A session of a detector's file on one thread, after a trial of so many seconds of processor
-    time and bytes. facebench.Error where it is not one, or takes more."""
+    time and bytes, and its SHA-256. facebench.Error where it is not one, or takes more."""
     try:
         import onnxruntime  # noqa: F401
     except ImportError:
         raise ImportError("ONNX detectors need onnxruntime: pip install onnxruntime") from None
-    trial.check_file(path, seconds, memory, SIDE)
     card = sessions.card_of(device)
     if card is not None and not sessions.has_cuda():
         raise ValueError(f"device {device}: detectors of ONNX files need onnxruntime-gpu there")
-    try:
-        session = sessions.session(path, sessions.quiet_options(), card)
-    except Exception as e:
-        raise Error(f"{path}: onnxruntime refuses it: {cut(e)}") from None
+    with held(path) as copy:
+        trial.check_file(copy, seconds, memory, SIDE)
+        try:
+            session = sessions.session(copy, sessions.quiet_options(), card)
+        except Exception as e:
+            raise Error(f"{copy}: onnxruntime refuses it: {cut(e)}") from None
+        digest = sha256_file(copy)
     if not session.get_inputs() or not session.get_outputs():
         raise Error(f"{path}: has no input or no output: it is not a detector")
-    return session
+    return session, digest
 
 
 def make(family: str, options: dict) -> OnnxDetector | OpenCvYunet:
@@ -253,15 +255,15 @@ def make(family: str, options: dict) -> OnnxDetector | OpenCvYunet:
     if values["size"] is not None or values["device"] != "cpu":
         raise ValueError("engine=opencv: takes photographs as they are, on the processor")
     kind, file = FAMILIES[family], _find_file(values["model"] or FAMILIES[family].default)
-    refuse_other(file[0], "an ONNX file")
-    check_bounds(file[0])
     threshold = kind.threshold if values["threshold"] is None else values["threshold"]
     suppress = kind.suppress if values["nms"] is None else values["nms"]
-    return OpenCvYunet(*file, threshold, suppress, MOST_BOXES)
+    with held(file) as copy:
+        check_bounds(copy)
+        return OpenCvYunet(file, copy, sha256_file(copy), threshold, suppress, MOST_BOXES)
 
 
-def _find_file(model: str) -> tuple[str, str]:
-    """The path and SHA-256 of a model: a file, or a name of the table of public detectors."""
+def _find_file(model: str) -> str:
+    """The path of a model: a file, or a name of the table of public detectors."""
     row = public_detector(model)
     if row is None or os.path.isfile(model):
         if not os.path.exists(model) and not model.endswith(".onnx"):
@@ -270,12 +272,11 @@ def _find_file(model: str) -> tuple[str, str]:
                 f"model '{brief(model)}' is neither a file nor one of {', '.join(known)}"
                 f"{did_you_mean(model, known)}"
             )
-        open_file(model, MOST).close()
-        return model, sha256_file(model)
-    path, sha256, other = row.find()
+        return model
+    path, _, other = row.find()
     if other:
         _log.warn(other, stacklevel=6)
-    return str(path), sha256
+    return str(path)
 
 
 def _share(name, value) -> float:

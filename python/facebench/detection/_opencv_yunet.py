@@ -14,7 +14,8 @@ class OpenCvYunet:
 
     described = True
 
-    def __init__(self, file: str, sha256: str, threshold: float, suppress: float, most: int):
+    def __init__(self, file: str, copy, sha256: str, threshold: float, suppress: float, most: int):
+        """``copy``: of the file, which is opened; ``file``: as it is called."""
         try:
             import cv2
         except ImportError:
@@ -31,10 +32,10 @@ class OpenCvYunet:
         before = log.setLogLevel(log.LOG_LEVEL_SILENT)
         try:
             self._detector = cv2.FaceDetectorYN.create(
-                file, "", (32, 32), threshold, suppress, most
+                str(copy), "", (32, 32), threshold, suppress, most
             )
         except cv2.error as e:
-            raise Error(f"{file}: OpenCV refuses it: {cut(e)}") from None
+            raise Error(f"{copy}: OpenCV refuses it: {cut(e)}") from None
         finally:
             log.setLogLevel(before)
 

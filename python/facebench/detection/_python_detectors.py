@@ -164,7 +164,7 @@ def _of_file(path: str, options: dict):
 
     if "model" in options:
         raise ValueError(f"model: '{brief(path)}' is the model already")
-    family = family_of(open_session(path, **limits_of(options)))
+    family = family_of(open_session(path, **limits_of(options))[0])
     if not family:
         raise ValueError(
             f"{path}: its outputs are not those of {', '.join(FAMILIES)}. Give a function around "

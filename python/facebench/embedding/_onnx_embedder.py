@@ -9,6 +9,7 @@ import numpy as np
 
 from facebench._library import full
 from facebench._onnx import sessions, trial
+from facebench._onnx.held import held
 from facebench.core import Error, cuda_devices
 from facebench.core._arguments import brief, cut, of_kind
 from facebench.core._out_of_memory import is_out_of_memory
@@ -72,7 +73,6 @@ class OnnxEmbedder(_NetworkEmbedder):
             import onnxruntime
         except ImportError:
             raise ImportError("ONNX models need onnxruntime: pip install onnxruntime") from None
-        outside = trial.check_file(path, seconds, memory)
         options = sessions.quiet_options()
         card = sessions.card_of(device)
         if providers is not None:
@@ -94,35 +94,16 @@ class OnnxEmbedder(_NetworkEmbedder):
             where = {"device": f"cuda:{card}", "precision": precision}
             self._where = where | {"device_facts": facts}
         self._is_tf32, self._by_providers = precision == "tf32", providers is not None
-        try:
-            self._session = sessions.session(path, options, card, self._is_tf32, providers)
-        except Exception as e:
-            raise Error(f"{path}: onnxruntime refuses it: {cut(e)}{_way_out(path)}") from None
         self._title = self._file = str(path)
-        self._sha256 = sha256_file(path)
-        self._outputs = {o.name: o.shape for o in self._session.get_outputs()}
-        outputs = [*self._outputs]
-        of_kind(output, (str, type(None)), "output")
-        if output is not None and output not in outputs:
-            names = cut(", ".join(outputs))
-            raise ValueError(f"{path} has no output {brief(output)!r}; it has {names}")
-        self._output, self._named = output or outputs[0], output is not None
-        if not self._named and _numbers(self._outputs[self._output]) == 1:
-            self._refuse_one_number()
-        self._read_type()
+        with held(path) as copy:
+            outside = trial.check_file(copy, seconds, memory)
+            try:
+                self._session = sessions.session(copy, options, card, self._is_tf32, providers)
+            except Exception as e:
+                raise Error(f"{copy}: onnxruntime refuses it: {cut(e)}{_way_out(copy)}") from None
+            self._sha256 = sha256_file(copy)
+            self._say_what_it_is(copy, output)
         exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
-        if exported is None:
-            self._graph = graph_pixels(path, self._output)
-            if self._type is np.uint8:
-                pixels = {"mean": [0.0], "std": [1.0]}
-            else:
-                pixels = self._graph.before if self._graph else {"mean": [127.5], "std": [127.5]}
-            self._options = full.ModelOptions(mean=pixels["mean"], std=pixels["std"])
-            if not self._named and len(outputs) > 1:
-                self._chosen = f"output {self._output} of {self._sizes(outputs)}"
-        else:
-            _, self._options = full.parse_model_description(exported, str(path), "facebench")
-            self._prepared = True
         self._set_pixels(mean, std, color, known=exported is not None)
         self._read_input()
         self.description = {
@@ -139,6 +120,32 @@ class OnnxEmbedder(_NetworkEmbedder):
             self.description["external_data"] = outside
         if exported is not None:
             self.description["exported"] = json.loads(exported)
+
+    def _say_what_it_is(self, copy, output) -> None:
+        """Which output is the embedding, and what the file says of its pixels."""
+        self._outputs = {o.name: o.shape for o in self._session.get_outputs()}
+        outputs = [*self._outputs]
+        of_kind(output, (str, type(None)), "output")
+        if output is not None and output not in outputs:
+            names = cut(", ".join(outputs))
+            raise ValueError(f"{self._file} has no output {brief(output)!r}; it has {names}")
+        self._output, self._named = output or outputs[0], output is not None
+        if not self._named and _numbers(self._outputs[self._output]) == 1:
+            self._refuse_one_number()
+        self._read_type()
+        exported = self._session.get_modelmeta().custom_metadata_map.get("facebench")
+        if exported is None:
+            self._graph = graph_pixels(copy, self._output)
+            if self._type is np.uint8:
+                pixels = {"mean": [0.0], "std": [1.0]}
+            else:
+                pixels = self._graph.before if self._graph else {"mean": [127.5], "std": [127.5]}
+            self._options = full.ModelOptions(mean=pixels["mean"], std=pixels["std"])
+            if not self._named and len(outputs) > 1:
+                self._chosen = f"output {self._output} of {self._sizes(outputs)}"
+        else:
+            _, self._options = full.parse_model_description(exported, self._file, "facebench")
+            self._prepared = True
 
     @property
     def _row_tolerance(self) -> float:

@@ -21,16 +21,40 @@ def check_keys(path, where, table, known):
             raise Error(f"{path}: {where} has no key '{key}'{did_you_mean(key, known)}")
 
 
+_NAMES = {str: "text", list: "a list", dict: "a table", bool: "true or false",
+          int: "a whole number", float: "a number"}  # fmt: skip
+
+
 def check_kinds(path, where, table, kinds):
-    """Throws `facebench.Error` for a value of another kind: `kinds` says which, by keys."""
+    """Throws `facebench.Error` for a value of another kind: `kinds` says which, by keys: a class,
+    ``[class]`` for a list of such values, ``{class}`` for a table of them, or a tuple of kinds."""
     for keys, kind in kinds.items():
         for key in keys.split():
-            if key in table and not isinstance(table[key], kind):
-                names = {str: "text", list: "a list", dict: "a table", int: "a whole number"}
-                expected = names.get(kind, "a number")
+            if key in table and not _is(table[key], kind):
                 raise Error(
-                    f"{path}: '{key}' of {where} is {expected}, not {type_text(table[key])}"
+                    f"{path}: '{key}' of {where} is {_said(kind)}, not {type_text(table[key])}"
                 )
+
+
+def _is(value, kind) -> bool:
+    if isinstance(kind, tuple):
+        return any(_is(value, one) for one in kind)
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(_is(one, kind[0]) for one in value)
+    if isinstance(kind, set):
+        return isinstance(value, dict) and all(_is(one, *kind) for one in value.values())
+    if kind is float:
+        kind = (int, float)
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+
+
+def _said(kind) -> str:
+    if isinstance(kind, tuple):
+        return " or ".join(map(_said, kind))
+    if isinstance(kind, list | set):
+        (of,) = kind
+        return f"a {'list' if isinstance(kind, list) else 'table'} of values, each {_said(of)}"
+    return _NAMES[kind]
 
 
 def value_text(value) -> str:

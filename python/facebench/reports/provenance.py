@@ -2,11 +2,12 @@
 
 from facebench import _eval
 from facebench.analysis.runs import read_run
-from facebench.core._arguments import cut, printable
+from facebench.core._arguments import brief, cut, printable
 
 # Of the circumstance of run.json: what is shown of it, and as what.
 _MACHINE = ("host", "system", "cpu", "processors", "threads", "load", "libraries", "opencv")
 _PLACES = ("root", "images", "folder", "command")
+_KNOWN = {*_MACHINE, *_PLACES, "cache", "inputs", "started"}
 
 
 def stated_of_content(content) -> dict[str, str]:
@@ -53,10 +54,12 @@ def stated_of_run(folder, made_again=False) -> dict[str, str]:
     stated = stated_of_content(content)
     if made_again:
         stated.pop("model", None)
+    stated |= _of_files(content)
     if not isinstance(circumstance, dict):
         return stated
     machine = {k: circumstance[k] for k in _MACHINE if k in circumstance}
     places = {k: circumstance[k] for k in _PLACES if circumstance.get(k) is not None}
+    others = {k: v for k, v in circumstance.items() if k not in _KNOWN}
     started = circumstance.get("started")
     return stated | {
         name: text
@@ -64,9 +67,24 @@ def stated_of_run(folder, made_again=False) -> dict[str, str]:
             "time": _listed({"started": started}) if started else "",
             "machine": _listed(machine),
             "places and command": _listed(places),
+            "beside these": _listed({brief(name): value for name, value in others.items()}),
         }.items()
         if text
     }
+
+
+def _of_files(content) -> dict[str, str]:
+    """What pack.h5 and embeddings.h5 say of their own making, where it is another than the run's,
+    and of all images together."""
+    embeddings, preparation = content.get("embeddings"), content.get("preparation")
+    manifest = embeddings.get("manifest") if isinstance(embeddings, dict) else None
+    made = ("facebench", "compiler", "isa", "torch_isa")
+    said = {k: manifest[k] for k in made if k in manifest} if isinstance(manifest, dict) else {}
+    said = {k: v for k, v in said.items() if k == "torch_isa" or v != content.get(k)}
+    sums = preparation if isinstance(preparation, dict) else {}
+    sums = {k: sums[k] for k in ("decided_by", "outside", "exif_tagged") if k in sums}
+    texts = {"embeddings made by": _listed(said), "preparation": _listed(sums)}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _listed(values) -> str:

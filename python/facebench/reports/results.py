@@ -106,10 +106,10 @@ def write_hub_files(folder, runs, **stated):
     return paths
 
 
-# What a run folder holds, and of a model card.md; anything else in it says nothing of the run.
-_FILES = {
+# What a run folder may hold (card.md of a model); anything else in it says nothing of the run.
+FILES = {
     *("run.json", "scores.h5", "metrics.json", "curves.json", "report.md", "report.html"),
-    *("pack.h5", "embeddings.h5"),
+    *("pack.h5", "embeddings.h5", "card.md"),
 }
 
 
@@ -135,7 +135,7 @@ def verify_pages(folder):
         else:
             checks.append((name, *_compare_page(path, rendered, run["content"].get("facebench"))))
     for name in sorted(os.listdir(folder)):
-        if name not in _FILES and name not in pages:
+        if name not in FILES - {"card.md"} and name not in pages:
             reason = "is not a file of a run; nothing says what it has to hold"
             if name == SIGNATURE:
                 reason = "a signature, which the signer's public key checks (signed_by)"

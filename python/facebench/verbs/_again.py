@@ -126,6 +126,8 @@ def _compared(run, root, count, model, threads, progress):
         made = datasets.Pack(now)
         wrong = _wrong_images(drawn, then, kept, made, embeddings)
         others = _recorded.other_statements(content, embeddings.manifest, made.manifest, stated)
+        if len(drawn) == len(then.names):
+            others += _recorded.other_sums(content, made.manifest)
     if others:
         return (
             False,

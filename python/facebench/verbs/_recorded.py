@@ -234,6 +234,18 @@ def other_statements(content, embeddings, pack, named) -> list[str]:
     return found
 
 
+def other_sums(content, pack) -> list[str]:
+    """The places in which run.json counts other images, of all of them, than a pack made now."""
+    recorded, found = table_at(content, "preparation"), []
+    for key in ("outside", "exif_tagged"):
+        then, now = (
+            {k: v for k, v in table[key].items() if k != "names"} if table.get(key) else {}
+            for table in (recorded, pack)
+        )
+        found += _different(then, now, f"preparation/{key}")
+    return found
+
+
 def _is_text(value) -> bool:
     return isinstance(value, str | os.PathLike)
 

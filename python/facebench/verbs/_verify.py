@@ -11,6 +11,7 @@ from facebench.core._arguments import brief, of_kind, path_text, printable
 from facebench.io import sha256_file
 from facebench.reports.provenance import stated_of_run
 from facebench.reports.results import verify_pages
+from facebench.verbs._snapshot import in_place, snapshot
 
 
 class Verification:
@@ -89,7 +90,8 @@ def verify(
     Where facebench was built with torch also the images, each by name where the pack was kept.
     ``root``: where the data set lies now, if it was moved. Damage is reported as a failed check,
     what could not be compared as one that is None; facebench.Error only if ``run`` is not a run
-    folder. A folder that changes meanwhile fails.
+    folder. Each file of the folder is read once, into a temporary copy (in TMPDIR, as large as the
+    folder), of which all is checked; a folder that changes meanwhile fails.
 
     ``again``: so many images, drawn anew each time, are detected, cropped and embedded once more,
     and what the run says of its model is compared with what the model says; ``model`` where the run
@@ -108,6 +110,21 @@ def verify(
     if again < 0 or (model is not None and not again):
         raise ValueError("again: how many images, 1 or more; model goes with it")
     before = _stamps(run)
+    with snapshot(run) as copy:
+        verification = _of_copy(copy, root, again, model, protocol, signed_by, threads, progress)
+        checks = verification.checks
+        for check in checks:
+            check["detail"] = in_place(check["detail"], copy, run)
+        _add_changes(checks, run, before)
+        if sign is not None and verification.verdict == "same":
+            verification.signature = _signatures.sign(copy, sign, into=run)
+        elif sign is not None:
+            verification.unsigned = "only what was checked, and is the same, is signed"
+    return verification
+
+
+def _of_copy(run, root, again, model, protocol, signed_by, threads, progress) -> Verification:
+    """All checks of a folder that nobody else writes to."""
     if find_spec("torch") is not None and find_spec("facebench._full") is not None:
         from facebench._library import full
 
@@ -129,17 +146,7 @@ def verify(
         same, detail = _signatures.check_run(run, signed_by)
         checks = [c for c in checks if c["name"] != _signatures.SIGNATURE]
         checks.append({"name": "signature", "same": same, "detail": detail})
-    verification = Verification(checks, stated_of_run(run, made_again))
-    _add_changes(checks, run, before)
-    if sign is not None:
-        if verification.verdict == "same":
-            digests = _signatures.digests(run)
-            _add_changes(checks, run, before)
-        if verification.verdict == "same":
-            verification.signature = _signatures.sign(run, sign, digests)
-        else:
-            verification.unsigned = "only what was checked, and is the same, is signed"
-    return verification
+    return Verification(checks, stated_of_run(run, made_again))
 
 
 def _stamps(run) -> dict:
@@ -166,8 +173,8 @@ def _stamps(run) -> dict:
 
 
 def _add_changes(checks, run, before) -> None:
-    """Adds a failed check where the folder is not as it was: what was hashed, parsed and rendered
-    is then perhaps not one folder."""
+    """Adds a failed check where the folder is not as it was: what was copied is then perhaps not
+    one folder, and what lies there now not what was checked."""
     now = _stamps(run)
     changed = sorted(
         name for name in before.keys() | now.keys() if before.get(name) != now.get(name)

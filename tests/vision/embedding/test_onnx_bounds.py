@@ -1,6 +1,7 @@
 """ONNX files that cost without end: refused before onnxruntime is asked, or ended in a process of
 their own."""
 
+import json
 import os
 import signal
 import subprocess
@@ -306,3 +307,81 @@ def test_limits_that_are_none(tmp_path, limits):
         embedding.OnnxEmbedder(path, **limits)
     with pytest.raises(ValueError, match="bounds what an ONNX file may take"):
         embedding.load_embedder(lambda x: x, **limits)
+
+
+def with_weights_beside(path, factor):
+    """The input times a number that lies in w.bin."""
+    import onnx
+
+    tensor = numpy_helper.from_array(np.full(256, factor, np.float32).reshape(1, 1, 16, 16), "w")
+    save(path, [node("Mul", ["x", "w"], ["z"])], [tensor])
+    model = onnx.load(path)
+    onnx.save(
+        model, path, save_as_external_data=True, all_tensors_to_one_file=True,
+        location="w.bin", size_threshold=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("when", ["looked at", "tried"])
+def test_what_was_tried_is_what_is_opened(tmp_path, monkeypatch, when):
+    """File and weights are exchanged once they were looked at, or tried: each was opened once."""
+    from facebench.core import _files
+
+    path, weights = tmp_path / "m.onnx", tmp_path / "w.bin"
+    with_weights_beside(path, 3.0)
+    digests = [facebench.io.sha256_file(file) for file in (path, weights)]
+    opened, opening = [], _files.open_file
+    name = {"looked at": "check_bounds", "tried": "try_file"}[when]
+    before = getattr(trial, name)
+
+    def exchanged(*arguments):
+        before(*arguments)
+        save(path, [loop("x", "z")], [whole("turns", 10**9)])
+        weights.write_bytes(np.full(256, 7, np.float32).tobytes())
+
+    def counted(file, most=None):
+        opened.append(os.fspath(file))
+        return opening(file, most)
+
+    monkeypatch.setattr(trial, name, exchanged)
+    monkeypatch.setattr(_files, "open_file", counted)
+    embedder = embedding.OnnxEmbedder(path, mean=0, std=1, color="rgb")
+    faces = np.ones((1, 16, 16, 3), np.uint8)
+    assert (embedder(faces) == 3).all()
+    said = embedder.description
+    assert [said["sha256"], said["external_data"]["w.bin"]] == digests
+    assert sorted(o for o in opened if o.startswith(str(tmp_path))) == [str(path), str(weights)]
+
+
+def test_a_detector_is_of_the_file_that_was_tried(tmp_path, monkeypatch):
+    import onnx_detectors
+
+    path = tmp_path / "d.onnx"
+    made = onnx_detectors.weights(0, (8, 16, 32), 2, {"scores": 1, "boxes": 4})
+    outputs = [(f"{h}{s}", s, h) for h in ("scores", "boxes") for s in (8, 16, 32)]
+    onnx_detectors.write(path, made, outputs, sides=(64, 64))
+    digest = facebench.io.sha256_file(path)
+    before = trial.check_file
+
+    def exchanged(*arguments):
+        found = before(*arguments)
+        path.write_bytes(b"another")
+        return found
+
+    monkeypatch.setattr(trial, "check_file", exchanged)
+    detector = detection.make_detector("scrfd", model=str(path))
+    assert json.loads(detector.description())["model_sha256"] == digest
+
+
+def test_messages_name_the_file_and_not_its_copy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = save(tmp_path / "m.onnx", [node("NoSuchThing", ["x"], ["z"])])
+    for name in (path, "m.onnx"):
+        with pytest.raises(facebench.Error, match=r"m\.onnx: onnxruntime refuses") as raised:
+            embedding.OnnxEmbedder(name)
+        assert "facebench-onnx-" not in str(raised.value), raised.value
+    with_weights_beside(path, 1.0)
+    (tmp_path / "w.bin").unlink()
+    with pytest.raises(facebench.Error, match=r"w\.bin: cannot be read") as raised:
+        embedding.OnnxEmbedder(path)
+    assert "facebench-onnx-" not in str(raised.value), raised.value

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,14 +83,19 @@ class H5Reader {
   std::vector<std::string> read_texts(std::string_view name) const;
   // A one-dimensional uint8 dataset that holds JSON.
   Json read_json(std::string_view name) const;
+  // The datasets and groups that none of the above was asked for, in byte order.
+  std::vector<std::string> unread() const;
 
  private:
+  void add_unread(const std::string& group, std::vector<std::string>& found) const;
   // The number of elements, after all checks.
   std::size_t require(std::string_view name, H5Type type, int rank) const;
   void read_all(std::string_view name, H5Type type, void* out, std::size_t elements) const;
 
   std::filesystem::path path_;
   std::unique_ptr<H5Source> source_;
+  mutable std::mutex asking_;
+  mutable std::set<std::string, std::less<>> asked_;  // names of datasets
 };
 
 // Writes a new file through AtomicFile: until commit() the target is untouched. The same content

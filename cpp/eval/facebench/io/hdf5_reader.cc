@@ -62,6 +62,10 @@ std::optional<std::uint64_t> H5Reader::dataset_offset(std::string_view name) con
 
 std::size_t H5Reader::require(std::string_view name, H5Type type, int rank) const {
   const hdf5::DatasetFacts d = source_->facts(name);
+  {
+    const std::lock_guard lock(asking_);
+    asked_.emplace(name);
+  }
   const std::string where = hdf5::where(path_, name);
   if (d.type != type)
     fail(where, fmt::format("is of type {}, expected {}", h5_type_name(d.type), h5_type_name(type)),
@@ -92,6 +96,25 @@ Json H5Reader::read_json(std::string_view name) const {
   const std::vector<std::uint8_t> bytes = read<std::uint8_t>(name, 1);
   return parse_file_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                          hdf5::where(path_, name));
+}
+
+void H5Reader::add_unread(const std::string& group, std::vector<std::string>& found) const {
+  for (const std::string& member : source_->names(group.empty() ? "/" : group)) {
+    const std::string name = group + "/" + member;
+    if (asked_.contains(name)) continue;
+    const auto below = asked_.lower_bound(name + "/");
+    if (below != asked_.end() && below->starts_with(name + "/"))
+      add_unread(name, found);
+    else
+      found.push_back(name);
+  }
+}
+
+std::vector<std::string> H5Reader::unread() const {
+  const std::lock_guard lock(asking_);
+  std::vector<std::string> found;
+  add_unread("", found);
+  return found;
 }
 
 }  // namespace facebench

@@ -7,6 +7,7 @@
 
 #include "facebench/core/error.h"
 #include "facebench/core/job.h"
+#include "facebench/core/utf8.h"
 #include "facebench/io/confine.h"
 #include "facebench/io/file.h"
 #include "facebench/io/hdf5.h"
@@ -154,6 +155,8 @@ Json scores_manifest(const H5Reader& file, const std::string& where) {
       manifest["format"] > kScoresFormat)
     fail(where, fmt::format("is not a scores file of format {} to {}", kOldestScoresFormat,
                             kScoresFormat));
+  if (manifest["format"] == kScoresFormat && manifest.size() > 4)
+    fail(where, "its manifest has a part that no run has", kRunAgain);
   return manifest;
 }
 
@@ -379,6 +382,10 @@ RunScores read_scores(const fs::path& path) {
   } catch (const Json::exception& e) {
     fail(where, e.what(), "The file was changed; run the evaluation again.");
   }
+  // Of an earlier format there may be what is not read any more.
+  if (r.format == kScoresFormat)
+    if (const std::vector<std::string> more = file.unread(); !more.empty())
+      fail(where, fmt::format("holds {}, which no run has", printable(more.front())), kRunAgain);
   return r;
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <map>
 #include <span>
 
 #include "facebench/core/error.h"
@@ -41,9 +43,63 @@ std::vector<std::string> image_hashes(const H5Reader& pack) {
   return hashes;
 }
 
+// What the manifest of a run's pack may say.
+constexpr const char* kPackParts[] = {"archive",
+                                      "counts",
+                                      "crop",
+                                      "crop_sized",
+                                      "damaged",
+                                      "dataset",
+                                      "decode",
+                                      "detector",
+                                      "excluded",
+                                      "exif_tagged",
+                                      "doubtful_landmarks",
+                                      "failures",
+                                      "format",
+                                      "image",
+                                      "kind",
+                                      "label_names",
+                                      "opencv",
+                                      "outside",
+                                      "selection",
+                                      "tree_sha256",
+                                      "unlabelled"};
+
+// The data sets of a file that a run keeps; another is nothing that a reader looks at.
+std::string another_member(const H5Reader& file, std::initializer_list<const char*> known) {
+  for (const std::string& name : file.names())
+    if (std::ranges::find(known, name) == known.end())
+      return fmt::format("holds /{}, which no run has", printable(name));
+  return {};
+}
+
+// What a pack says of all its images together, against the samples of scores.h5.
+std::string difference_of_sums(const Json& manifest, const RunScores& s) {
+  for (const auto& [key, value] : manifest.items())
+    if (std::ranges::find(kPackParts, key) == std::end(kPackParts))
+      return fmt::format("says '{}', which no pack of a run does", printable(key));
+  std::map<std::string, std::int64_t> counts;
+  for (const SampleStatus status : s.status) ++counts[std::string(sample_status_name(status))];
+  const Json counted = manifest.value("counts", Json::object());
+  for (const auto& [status, count] : counted.items())
+    if (count != counts[status]) return "counts other images than scores.h5";
+  const Json dataset = manifest.value("dataset", Json::object());
+  return dataset == Json{{"name", s.spec.id},
+                         {"images", s.trials.names.size()},
+                         {"people", s.trials.identity_names.size()}}
+             ? ""
+             : "is of another data set than scores.h5";
+}
+
 // What differs of a pack's people, status and failures from the samples of scores.h5; empty: none.
 std::string difference_of_pack(const H5Reader& pack, const RunScores& s) {
   const Json manifest = pack.read_json("/manifest");
+  if (std::string other = another_member(pack, {"images", "label", "name", "box", "landmarks",
+                                                "status", "file_sha256", "manifest"});
+      !other.empty())
+    return other;
+  if (std::string other = difference_of_sums(manifest, s); !other.empty()) return other;
   if (pack.read<std::int32_t>("/label", 1) != s.trials.identity ||
       manifest.value("label_names", Json()) != Json(s.trials.identity_names))
     return "shows other people than scores.h5";
@@ -88,7 +144,10 @@ std::optional<Check> compared_names(const Run& run, const RunScores& s) {
                      fmt::format("{}: the hashes of its images are not those of images_sha256 in "
                                  "run.json",
                                  file)};
-      if (std::string other = kept.has("/label") ? difference_of_pack(kept, s) : ""; !other.empty())
+      if (std::string other = kept.has("/label") ? difference_of_pack(kept, s)
+                                                 : another_member(kept, {"embedding", "name",
+                                                                         "status", "manifest"});
+          !other.empty())
         return Check{name, false, fmt::format("{} {}", file, other)};
       compared += fmt::format("{}{}", compared.empty() ? "" : " and ", file);
     }
@@ -108,17 +167,25 @@ void check_kept_manifests(std::vector<Check>& checks, const Run& run) {
     if (const fs::path pack = run.folder / "pack.h5"; fs::exists(pack)) {
       recorded["preparation"] = content.value("preparation", Json());
       recorded["images_sha256"] = content.value("images_sha256", Json());
-      expected = recorded;
       const Json manifest = H5Reader(pack).read_json("/manifest");
+      if (recorded["preparation"].is_object() && recorded["preparation"].contains("decided_by"))
+        expected["preparation"]["decided_by"] = recorded["preparation"]["decided_by"];
       for (const char* key : {"detector", "selection", "crop", "decode", "failures"})
         expected["preparation"][key] = manifest.at(key);
-      for (const char* key : {"outside", "exif_tagged"})
+      for (const char* key : {"outside", "exif_tagged", "opencv"})
         if (manifest.contains(key)) expected["preparation"][key] = manifest[key];
       expected["images_sha256"] = manifest.at("tree_sha256");
     }
     if (const fs::path kept = run.folder / "embeddings.h5"; fs::exists(kept)) {
       recorded["embeddings"] = content.value(Json::json_pointer("/embeddings/manifest"), Json());
       expected["embeddings"] = H5Reader(kept).read_json("/manifest");
+      if (content.contains("pack_sha256")) {
+        if (const Json images = content.value("images_sha256", Json()); images.is_string())
+          expected["embeddings"]["images_sha256"] = images;
+        const Json said = content.value("embeddings", Json::object());
+        for (const auto& [key, value] : said.items())
+          if (key != "manifest" && key != "sha256") recorded["of embeddings"][key] = value;
+      }
       // Where the embeddings say which network made them.
       if (const Json::json_pointer name("/model/network"); expected["embeddings"].contains(name)) {
         recorded["embedder"] = content.value("embedder", Json());

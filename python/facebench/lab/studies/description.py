@@ -50,13 +50,25 @@ _TABLE = ("id", "title", "printed", "layout", "notes", "plot", "order", "baselin
 _STUDY = ("id", "version", "title", "publication", "citations", "notes", "replicates", "seed")
 
 _KINDS_OF_STUDY = {
-    "title publication": str, "citations notes": list, "data rehearsal all columns": dict,
-    "replicates seed": int, "level": (int, float),
+    "id title publication": str, "citations notes": [str], "rehearsal all": dict,
+    "data": {dict}, "columns": {list}, "version replicates seed": int, "level": float,
 }  # fmt: skip
+_KINDS_OF_DATA = {"title ask published reader": str, "serves": [str], "people images": int}
 _KINDS_OF_TABLE = {
-    "title printed layout baseline": str, "notes": list, "plot rehearsal all axes": dict,
-    "order": int,
+    "id title printed layout baseline": str, "notes": [str], "plot rehearsal all axes": dict,
+    "order": bool, "rows": [dict], "columns": (str, [dict]),
 }  # fmt: skip
+_KINDS_OF_ROW = {
+    "name device needs recipe training_set images model network engine over photo framework": str,
+    "own engines": [str], "processes": [int], "seeds threads batch": int, "recipes": {str},
+    "conditions settings prepare drawn held_out options run": dict, "printed": (str, dict),
+    "without_test_people": (bool, [str]),
+}  # fmt: skip
+_KINDS_OF_COLUMN = {
+    "protocol result fact cost printed id title name track metric row column of unit": str,
+    "stands_for": str, "block": [str], "data options": dict,
+}  # fmt: skip
+MOST_SEEDS = 1000
 
 
 @dataclass
@@ -126,6 +138,8 @@ class Study:
                             f"not {type_text(value)}."
                         )
                 smaller = _merged(row, {k: v for k, v in change.items() if k not in _SMALLER})
+                check_kinds(self.id, f"a rehearsed row of table '{table.id}'", smaller,
+                            _KINDS_OF_ROW)  # fmt: skip
                 if "batch" in smaller:
                     smaller["batch"] = max(2, smaller["batch"] // shrink)
                 capped = {k: min(given[k], most) for k, most in caps.items()}
@@ -146,7 +160,7 @@ _KINDS = ("network", "images", "recipe", "model")
 def _named_by_what_ran(asked: dict, ran: dict) -> dict:
     """A rehearsed row whose name says the batch that ran: "VGG-16, batch 2, for 64". Printed beside
     it is what its own name has."""
-    if asked.get("batch") == ran.get("batch"):
+    if "batch" not in asked or asked["batch"] == ran["batch"]:
         return ran
     said = f"batch {ran['batch']}, for {asked['batch']}"
     parts, own = asked["name"].split(", "), (str(asked["batch"]), f"batch {asked['batch']}")
@@ -250,6 +264,8 @@ def read_study(source: dict, path) -> Study:
     if not isinstance(tables, list) or not tables:
         raise Error(f"{path}: no [[tables]]: nothing to do.")
     check_kinds(path, "a study", source, _KINDS_OF_STUDY)
+    for data, about in source.get("data", {}).items():
+        check_kinds(path, f"data set '{brief(data)}'", about, _KINDS_OF_DATA)
     without = ("id", "version", "title", "tables", *shared)
     fields = {k: source[k] for k in source if k not in without}
     tables_read = [_table(path, t, *(source.get(k, {}) for k in shared)) for t in tables]
@@ -265,7 +281,7 @@ def _table(path, table, of_all, lists) -> Table:
     if not isinstance(table, dict):
         raise Error(f"{path}: tables are tables; each begins with [[tables]].")
     name = str(table.get("id", "table"))
-    where = f"table '{name}'"
+    where = f"table '{brief(name)}'"
     check_keys(path, where, table, (*_TABLE, "all", "axes", "rows", "columns"))
     check_kinds(path, where, table, _KINDS_OF_TABLE)
     rows = [_row(path, where, _merged(of_all, row)) for row in _rows(path, where, table)]
@@ -274,7 +290,14 @@ def _table(path, table, of_all, lists) -> Table:
     if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
         raise Error(f"{path}: {where} needs [[tables.columns]].")
     fields = {k: table[k] for k in _TABLE if k in table and k not in ("id", "title")}
-    same = same_slugs([row["name"] for row in rows])
+    names = [row["name"] for row in rows]
+    baseline = table.get("baseline", "")
+    if baseline and baseline not in names:
+        raise Error(
+            f"{path}: baseline of {where}: no row is called '{brief(baseline)}'"
+            f"{did_you_mean(baseline, names)}"
+        )
+    same = same_slugs(names)
     if same:
         raise Error(f"{path}: two rows of {where} are called {same}")
     columns = [c for column in columns for c in _columns(path, where, column)]
@@ -333,7 +356,14 @@ def _row(path, where, source) -> dict:
     dotted = {k: v for k, v in source.items() if "." in k}
     row = {k: v for k, v in source.items() if k not in dotted}
     check_keys(path, f"a row of {where}", row, ROW)
-    check_kinds(path, f"a row of {where}", row, {"name": str, "settings": dict, "batch": int})
+    check_kinds(path, f"a row of {where}", row, _KINDS_OF_ROW)
+    if not 1 <= row.get("seeds", 1) <= MOST_SEEDS:
+        raise Error(f"{path}: 'seeds' of a row of {where} is 1 to {MOST_SEEDS}, not {row['seeds']}")
+    if "run" in row:
+        keys = dict.fromkeys(("folder", "column", "sha256"), str)
+        if {*row["run"]} != {*keys}:
+            raise Error(f"{path}: 'run' of a row of {where} has {', '.join(keys)}, and no others")
+        check_kinds(path, f"'run' of a row of {where}", row["run"], keys)
     if "name" not in row:
         named = [str(v) for k, v in source.items() if isinstance(v, str | int | float)
                  and k not in ("recipe", "images", "seeds")]  # fmt: skip
@@ -345,6 +375,9 @@ def _row(path, where, source) -> dict:
 def _columns(path, where, column):
     """A column, or those of a block: an entry for each pair of its groups."""
     check_keys(path, f"a column of {where}", column, COLUMN)
+    check_kinds(path, f"a column of {where}", column, _KINDS_OF_COLUMN)
+    if ("row" in column) != ("column" in column):
+        raise Error(f"{path}: a column of {where} says row and column, or neither.")
     kinds = [k for k in COLUMN[:5] if k in column]
     if len(kinds) != 1:
         raise Error(f"{path}: a column of {where} says one of {', '.join(COLUMN[:5])}.")

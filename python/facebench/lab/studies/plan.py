@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from facebench.core import cuda_devices
-from facebench.core._arguments import did_you_mean
+from facebench.core._arguments import brief, did_you_mean
 from facebench.io import sha256_file
-from facebench.lab.engines import absent
+from facebench.lab.engines import ENGINES, absent
 from facebench.lab.studies.description import Study
 from facebench.lab.studies.engine import Job
 from facebench.lab.timing.scale import ENGINES as PARALLEL_ENGINES
@@ -245,6 +245,9 @@ class Plan:
         alike = [r for r in table.rows if all(r.get(k) == row.get(k) for k in same)]
         _there(row.get("engine"))
         _there(row.get("over"))
+        for engine in row.get("engines", ()):
+            if engine not in NOT_ENGINES:
+                _there(engine)
         engines = row.get("engines") or dict.fromkeys(r.get("engine", "facebench") for r in alike)
         request = {
             "networks": row["network"],
@@ -289,15 +292,21 @@ def _trainer(row):
 
 
 def _there(engine):
-    """An engine that exists today; `Missing` for another."""
+    """An engine that exists today; `Missing` for another, ValueError for one that never did."""
     if engine in NOT_ENGINES:
         raise Missing(f"needs {NOT_ENGINES[engine]}")
+    if engine is not None and engine not in ENGINES:
+        known = [*ENGINES]
+        raise ValueError(f"no engine '{brief(engine)}'{did_you_mean(engine, known)} (known: "
+                         f"{', '.join(known)})")  # fmt: skip
     return engine
 
 
 def _recipe(row, seed):
     from facebench.lab.studies.work import load_recipe
 
+    if "recipe" not in row:
+        raise ValueError(f"row '{brief(row['name'])}' trains, and says no recipe")
     how = {"recipe": row["recipe"], "settings": row.get("settings", {})}
     return load_recipe(how | {"seed": seed}), how
 
@@ -322,7 +331,7 @@ def _said_of(row):
     record = {"name": os.fspath(model)}
     if (public := _public_model(record["name"])) is not None:
         return record | {"sha256": public.find()[1]}
-    return record | ({"sha256": sha256_file(model)} if Path(model).is_file() else {})
+    return record | ({"sha256": sha256_file(model)} if os.path.isfile(model) else {})
 
 
 def _public_model(name):

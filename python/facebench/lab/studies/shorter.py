@@ -220,7 +220,7 @@ def _read_suite(path):
     """Rows, columns and general words of a suite's TOML file; paths are below its folder."""
     suite, here = read_toml(path), path.parent
     check_keys(path, "the file", suite, (*_GENERAL, "models", "sets"))
-    numbers = {"replicates seed": int, "level": (int, float)}
+    numbers = {"replicates seed": int, "level": float}
     check_kinds(path, "the file", suite, {"title": str, **numbers})
     rows, columns = [], []
     for table in _tables(path, suite, "models"):
