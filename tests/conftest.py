@@ -62,3 +62,22 @@ def seal():
         path.write_text(json.dumps(manifest))
 
     return write
+
+
+@pytest.fixture(scope="module")
+def kept_workers():
+    """Measurements of the file use processes of engines again (tests/support/kept_workers.py)."""
+    from kept_workers import kept
+
+    with kept():
+        yield
+
+
+@pytest.fixture
+def own_workers(kept_workers):
+    """A process for each measurement, as for users."""
+    from facebench.lab.timing.workers import Worker
+    from kept_workers import patched
+
+    with patched(Worker):
+        yield
