@@ -39,12 +39,13 @@ def reading(request):
 
 
 @pytest.fixture
-def cluster(tmp_path_factory):
-    """A Dask scheduler and two workers on this machine; see Cluster."""
+def cluster(request, tmp_path_factory):
+    """A Dask scheduler and two workers on this machine; see Cluster. Its parameter: `missed`."""
     pytest.importorskip("distributed")
     from dask_cluster import Cluster
 
-    with Cluster(tmp_path_factory.mktemp("cluster")) as started:
+    missed = getattr(request, "param", "5 minutes")
+    with Cluster(tmp_path_factory.mktemp("cluster"), missed=missed) as started:
         yield started
 
 
