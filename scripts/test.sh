@@ -52,7 +52,7 @@ if [ "$kind" = fast ]; then
   cpp_tests ctest
   python_tests pytest -m "not slow"
   # What depends on kernels, once more with each of the lower instruction sets.
-  mapfile -t files < <(grep -lrx "pytestmark = pytest.mark.kernels" tests --include "test_*.py")
+  mapfile -t files < <(grep -lrxE "(@|pytestmark = )pytest.mark.kernels" tests --include "test_*.py")
   for isa in $("$venv/bin/python" -c '
 from facebench import core
 names = ["plain", "avx2", "avx512", "avx512bf16"]

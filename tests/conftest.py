@@ -67,12 +67,13 @@ def reading(request):
 
 
 @pytest.fixture
-def cluster(tmp_path_factory):
-    """A Dask scheduler and two workers on this machine; see Cluster."""
+def cluster(request, tmp_path_factory):
+    """A Dask scheduler and two workers on this machine; see Cluster. Its parameter: `missed`."""
     pytest.importorskip("distributed")
     from dask_cluster import Cluster
 
-    with Cluster(tmp_path_factory.mktemp("cluster")) as started:
+    missed = getattr(request, "param", "5 minutes")
+    with Cluster(tmp_path_factory.mktemp("cluster"), missed=missed) as started:
         yield started
 
 
@@ -90,3 +91,22 @@ def seal():
         path.write_text(json.dumps(manifest))
 
     return write
+
+
+@pytest.fixture(scope="module")
+def kept_workers():
+    """Measurements of the file use processes of engines again (tests/support/kept_workers.py)."""
+    from kept_workers import kept
+
+    with kept():
+        yield
+
+
+@pytest.fixture
+def own_workers(kept_workers):
+    """A process for each measurement, as for users."""
+    from facebench.lab.timing.workers import Worker
+    from kept_workers import patched
+
+    with patched(Worker):
+        yield

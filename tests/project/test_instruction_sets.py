@@ -1,7 +1,8 @@
 """What depends on kernels is tested with every instruction set: scripts/test.sh runs the C++ suites
-with the label `kernels` (all but those that tests/CMakeLists.txt lists) and the Python files
+with the label `kernels` (all but those that tests/CMakeLists.txt lists) and the Python tests
 with the mark `kernels` once more for each set below the processor's own."""
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +39,6 @@ def test_the_tests_of_every_kernel_run_again_with_each_instruction_set():
     marked = {
         path.stem
         for path in Path(__file__).parents[1].rglob("test_*.py")
-        if "\npytestmark = pytest.mark.kernels\n" in path.read_text()
+        if re.search(r"^(@|pytestmark = )pytest\.mark\.kernels$", path.read_text(), re.MULTILINE)
     }
     assert {name for names in CHOOSE.values() for name in names} == marked

@@ -9,10 +9,12 @@ from dask.distributed import Client
 
 
 class Cluster:
-    """`scheduler` and `workers` are processes, `address` the scheduler's, `executor` runs on it."""
+    """`scheduler` and `workers` are processes, `address` the scheduler's, `executor` runs on it.
+    `missed`: after how long a worker that says nothing is taken for gone. Workers import the package
+    before they register: on a busy machine they say nothing for ten seconds meanwhile."""
 
-    def __init__(self, folder, workers=2):
-        self.folder, self.count = folder, workers
+    def __init__(self, folder, workers=2, missed="5 minutes"):
+        self.folder, self.count, self.missed = folder, workers, missed
         self.processes = []
 
     def start(self, module, *words):
@@ -20,8 +22,7 @@ class Cluster:
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(sys.path),
-            # A worker that has stopped is missed sooner than after five minutes.
-            "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3s",
+            "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": self.missed,
         }
         with open(self.folder / f"{len(self.processes)}.log", "wb") as log:
             process = subprocess.Popen(
@@ -35,6 +36,7 @@ class Cluster:
         words = ("--host", "127.0.0.1", "--port", "0", "--scheduler-file", place)
         self.scheduler = self.start("dask_scheduler", *words)
         words = ("--scheduler-file", place, "--no-nanny", "--nthreads", "1")
+        words += ("--preload", "facebench.embedding")
         self.workers = [self.start("dask_worker", *words) for _ in range(self.count)]
         self.client = Client(scheduler_file=place, timeout=60, set_as_default=False)
         self.client.wait_for_workers(self.count, timeout=60)

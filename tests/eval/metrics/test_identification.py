@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from facebench import _eval, metrics
 
-pytestmark = pytest.mark.kernels
-
 
 def random_search(rng, mated_only=False, several=False, dtype=float):
     """A similarity matrix with its identities; about half of the cases are tie-heavy."""
@@ -47,6 +45,7 @@ def searches_by_hand(similarity, probes, gallery):
             yield False, max(best.values()), 0, 0
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("threads", [1, 2])
 def test_searches_of_embeddings_are_those_of_their_cosines(threads):
     rng = np.random.default_rng(3)

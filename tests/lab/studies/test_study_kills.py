@@ -21,12 +21,12 @@ people = 20
 images = 3
 [data.deep]
 people = 20
-images = 6
+images = 4
 [data.webface]
 people = 20
-images = 4
+images = 3
 [data.lfw]
-people = 40
+people = 20
 [data.vggface2_age]
 people = 4
 
@@ -53,7 +53,7 @@ rows = [
 columns = [{ result = "loss", title = "loss" }]
 
 [rehearsal.images]
-drawn = { train = 60, test = 20 }
+drawn = { train = 40, test = 20 }
 settings = { "training.batch" = 20, "training.iterations" = 4 }
 [rehearsal.recipe]
 settings = { "network.channel_multiplier" = 0.125, "network.embedding" = 16, "training.epochs" = 2, "training.batch" = 16 }

@@ -20,6 +20,8 @@ from facebench.lab.timing import step as step_module  # noqa: E402
 from facebench.lab.timing.workers import Worker  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("kept_workers")
+
 OTHER = os.environ.get("FACEBENCH_ENGINE_PYTHON")
 # The others build the graph as one of these does.
 OTHERS = ["pytorch", "keras-tensorflow", "keras-jax", "onnxruntime"]

@@ -14,6 +14,8 @@ from facebench import datasets, embedding, studies, training
 from facebench.lab.engines import ENGINES, absent
 from facebench.lab.engines.heads import LOSSES
 
+pytestmark = pytest.mark.usefixtures("kept_workers")
+
 FITTING = [name for name, entry in ENGINES.items() if entry.fits]
 SMALL = {"batch": 16, "epochs": 2, "embedding": 16, "channel_multiplier": 0.25, "lr": 0.05}
 

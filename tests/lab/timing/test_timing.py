@@ -25,6 +25,8 @@ from facebench.lab.timing.workers import Worker, WorkerFailed  # noqa: E402
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
+pytestmark = pytest.mark.usefixtures("kept_workers")
+
 SMALL = {"network_options": {"height": 32, "width": 32}, "classes": 10, "threads": 1}
 
 
@@ -391,6 +393,7 @@ def test_slow_steps_get_fewer_iterations():
     assert 4 <= row["seconds"]["count"] < 100_000
 
 
+@pytest.mark.usefixtures("own_workers")
 def test_memory_that_runs_out_is_a_row_and_the_next_batch_runs():
     result = small_step(batches=[4096, 4], memory_limit=1 << 29)
     big, small = result["rows"]
@@ -432,8 +435,9 @@ def test_predicted_memory_by_hand():
     assert predicted["total"] == sum(v for k, v in predicted.items() if k != "total")
 
 
+@pytest.mark.usefixtures("own_workers")
 def test_resident_memory_grows_as_predicted():
-    rows = small_step(batches=[64, 512], network_options={"height": 64, "width": 64})["rows"]
+    rows = small_step(batches=[16, 192], network_options={"height": 64, "width": 64})["rows"]
     growth = rows[1]["memory"]["peak"] - rows[0]["memory"]["peak"]
     predicted = rows[1]["predicted_memory"]["total"] - rows[0]["predicted_memory"]["total"]
     # The prediction counts what the graph keeps; the allocator and the kernels' work space add.

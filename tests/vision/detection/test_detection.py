@@ -15,8 +15,6 @@ import mtcnn_reference
 from facebench import Error, crops, datasets, detection, images
 from facebench.detection import Face
 
-pytestmark = pytest.mark.kernels
-
 # Low thresholds make a cascade that finds plenty of boxes in any texture.
 EAGER = (0.1, 0.01, 0.003)
 
@@ -62,6 +60,7 @@ def same_faces(faces, reference, box_tolerance=0.01):
         assert abs(faces[j].score - scores[i]) < 1e-4
 
 
+@pytest.mark.kernels
 @needs_weights
 @pytest.mark.parametrize("size", [(61, 84), (96, 70), (48, 48)])
 @pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet", "matlab"])
@@ -75,6 +74,7 @@ def test_mtcnn_is_its_literal_transcription(mode, size):
     same_faces(faces, reference)
 
 
+@pytest.mark.kernels
 @needs_weights
 @pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet", "matlab"])
 def test_mtcnn_on_photographs_is_its_transcription(mode, data):
@@ -86,6 +86,7 @@ def test_mtcnn_on_photographs_is_its_transcription(mode, data):
         same_faces(detection.detect(image, mode=mode), mtcnn_reference.detect(image, WEIGHTS, mode))
 
 
+@pytest.mark.kernels
 @needs_weights
 def test_a_level_with_one_candidate_reads_another_cell_in_the_original_modes():
     pytest.importorskip("cv2")
@@ -131,6 +132,7 @@ def read_reference(data):
     return rows
 
 
+@pytest.mark.kernels
 @needs_weights
 @pytest.mark.parametrize("step", [51, pytest.param(1, marks=pytest.mark.slow)])
 def test_mtcnn_agrees_with_facenet_pytorch_on_photographs(data, step):
@@ -161,6 +163,7 @@ def test_mtcnn_agrees_with_facenet_pytorch_on_photographs(data, step):
     assert np.percentile(distances, 99) < 0.5
 
 
+@pytest.mark.kernels
 @needs_weights
 @pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet"])
 @pytest.mark.parametrize("path", ["fast", "plain"])
@@ -200,6 +203,7 @@ def strange_images():
     }
 
 
+@pytest.mark.kernels
 @needs_weights
 @pytest.mark.parametrize("mode", ["facenet_pytorch", "facenet", "matlab"])
 def test_any_input_gives_finite_numbers_and_the_same_on_both_paths(mode):
@@ -220,6 +224,7 @@ def test_any_input_gives_finite_numbers_and_the_same_on_both_paths(mode):
         assert detection.detect(list(pixels.values()), path=path) == [[]] * len(pixels)
 
 
+@pytest.mark.kernels
 @needs_weights
 @pytest.mark.parametrize("path", ["fast", "plain"])
 @pytest.mark.parametrize("cut", ["left", "right", "top", "bottom"])
@@ -241,6 +246,7 @@ def test_mtcnn_finds_faces_cut_by_a_border(cut, path, data):
         assert beyond[cut]
 
 
+@pytest.mark.kernels
 @needs_weights
 @pytest.mark.parametrize("path", ["fast", "plain"])
 def test_sixty_faces_on_one_image(path, data):
@@ -263,6 +269,7 @@ def test_sixty_faces_on_one_image(path, data):
     assert len(found) == 60
 
 
+@pytest.mark.kernels
 @needs_weights
 def test_fast_path_is_the_plain_one_on_photographs(data):
     reference = read_reference(data)
@@ -288,11 +295,13 @@ def test_the_default_mode_pads():
     assert detection.MtcnnOptions().mode == "facenet"
 
 
+@pytest.mark.kernels
 @needs_weights
 def test_black_image_has_no_face():
     assert detection.detect(np.zeros((100, 120, 3), np.uint8)) == []
 
 
+@pytest.mark.kernels
 @needs_weights
 @pytest.mark.parametrize("path", ["fast", "plain"])
 def test_batch_is_single_images_whatever_the_threads(path):
@@ -306,6 +315,7 @@ def test_batch_is_single_images_whatever_the_threads(path):
     assert any(single)
 
 
+@pytest.mark.kernels
 @needs_weights
 def test_colour_order_is_respected():
     image = texture(60, 60, seed=5)
@@ -326,6 +336,7 @@ def test_a_description_makes_the_same_detector_again():
     assert again.description() == d.description()
 
 
+@pytest.mark.kernels
 @needs_weights
 def test_largest_face_bounds_the_pyramid():
     image = texture(90, 90, seed=9)

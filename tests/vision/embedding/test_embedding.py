@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.kernels
-
 torch = pytest.importorskip("torch")
 
 from facebench import Error, embedding, io, nn  # noqa: E402
@@ -26,6 +24,7 @@ def model():
     )
 
 
+@pytest.mark.kernels
 def test_equals_plain_pytorch(model):
     images = faces(5, 32)
     x = (images.astype(np.float64) - [120, 110, 100]) / 60
@@ -39,6 +38,7 @@ def test_equals_plain_pytorch(model):
     np.testing.assert_allclose(both[:, :16] + both[:, 16:], expected.numpy(), atol=1e-4)
 
 
+@pytest.mark.kernels
 def test_colour_orders():
     images = faces(2, 16)
     rgb = embedding.make_model("small4", height=16, width=16)
@@ -53,6 +53,7 @@ def test_colour_orders():
         embedding.make_model("small4", channels=1)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("name", "size"), [("small4", 32), ("mobilefacenet", 112)])
 def test_same_bits_for_any_threads_and_place(name, size):
     model = embedding.make_model(name, height=size, width=size)
@@ -77,6 +78,7 @@ def test_same_bits_for_any_threads_and_place(name, size):
         assert values.tobytes() == one.tobytes()
 
 
+@pytest.mark.kernels
 def test_failed_rows_are_zeros(model):
     images = faces(4, 32)
     status = [0, 1, 0, 3]
@@ -94,6 +96,7 @@ def test_failed_rows_are_zeros(model):
         embedding.extract(model, faces(1, 16))
 
 
+@pytest.mark.kernels
 def test_model_file_round_trip(model, tmp_path):
     path, again = tmp_path / "m.safetensors", tmp_path / "n.safetensors"
     model.save(path)
@@ -196,6 +199,7 @@ def test_convert_safetensors(tmp_path):
     assert model.options.mean == [0.0]
 
 
+@pytest.mark.kernels
 def test_foreign_callables(tmp_path):
     def mean_colour(batch):
         assert batch.dtype == np.uint8
@@ -236,6 +240,7 @@ def test_a_number_that_is_not_finite_names_its_image():
         )
 
 
+@pytest.mark.kernels
 def test_callables_get_full_batches_and_the_manifest_says_as_much_as_ours(model):
     sizes = []
 
@@ -265,6 +270,7 @@ def test_an_exception_of_a_callable_is_raised_as_it_is():
         embedding.extract(fails, faces(2, 8))
 
 
+@pytest.mark.kernels
 def test_mobilefacenet_weights_and_onnx_agree():
     if not DATA:
         pytest.skip("FACEBENCH_DATA is not set: no weights")
@@ -293,6 +299,7 @@ class Net(torch.nn.Module):
         return self.drop(self.conv(x)), x
 
 
+@pytest.mark.kernels
 def test_a_callable_can_be_told_its_pixels():
     images = faces(3, 8)
     got = []
@@ -316,6 +323,7 @@ def test_a_callable_can_be_told_its_pixels():
         embedding.load_embedder(embedder, mean=1)
 
 
+@pytest.mark.kernels
 @pytest.mark.filterwarnings("ignore:.*does not say what its pixels are")
 def test_pytorch_modules():
     torch.manual_seed(0)
@@ -339,6 +347,7 @@ def test_pytorch_modules():
         embedding.load_embedder(embedding.make_model("small4"), mean=3)
 
 
+@pytest.mark.kernels
 @pytest.mark.filterwarnings("ignore:.*does not say what its pixels are")
 def test_gray_foreign_models_see_the_librarys_gray():
     images = faces(3, 16)
@@ -349,6 +358,7 @@ def test_gray_foreign_models_see_the_librarys_gray():
     np.testing.assert_allclose(embedding.extract(embedder, images, options).values, ours, atol=1e-4)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("color", ["rgb", "bgr", "gray"])
 def test_exported_model_describes_itself(tmp_path, color):
     pytest.importorskip("onnxruntime")
@@ -398,6 +408,7 @@ def test_exported_model_describes_itself(tmp_path, color):
         embedding.load_embedder(tmp_path / "bad.onnx")
 
 
+@pytest.mark.kernels
 def test_weights_in_other_files_are_hashed(tmp_path):
     pytest.importorskip("onnxruntime")
     onnx = pytest.importorskip("onnx")
@@ -411,6 +422,7 @@ def test_weights_in_other_files_are_hashed(tmp_path):
     assert set(got.manifest["torch_isa"]) == {"torch", "onednn_max"}
 
 
+@pytest.mark.kernels
 def test_an_exported_model_keeps_its_view(tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
@@ -433,6 +445,7 @@ def test_damaged_metadata_of_an_onnx_file_is_refused(tmp_path):
             embedding.load_embedder(tmp_path / "m.onnx")
 
 
+@pytest.mark.kernels
 def test_an_onnx_file_that_fails_while_it_runs(tmp_path, capfd):
     """ONNX Runtime printed names of the file as they are, of any length, past what a terminal may
     be shown."""
@@ -455,6 +468,7 @@ def test_an_onnx_file_that_fails_while_it_runs(tmp_path, capfd):
     assert len(str(caught.value)) < 700 and capfd.readouterr() == ("", "")
 
 
+@pytest.mark.kernels
 def test_given_weights_go_to_onnx(tmp_path):
     """The given MobileFaceNet: our graph, its own ONNX file, and the one that we write."""
     if not DATA:
@@ -476,6 +490,7 @@ def test_given_weights_go_to_onnx(tmp_path):
         assert np.abs(theirs - ours).max() < 1e-4
 
 
+@pytest.mark.kernels
 def test_progress_of_foreign_models():
     calls = []
 

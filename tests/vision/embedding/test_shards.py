@@ -10,8 +10,6 @@ from command_line import ENVIRONMENT, invoke
 from facebench import datasets, embedding, io
 from noise_photographs import write_noise_photographs
 
-pytestmark = pytest.mark.kernels
-
 COUNT = 53
 
 
@@ -32,6 +30,7 @@ def sum_of_the_batch(batch):
     return features * np.float32(1 + 1e-6 * features.mean())
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("ours", [True, False])
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_merged_shards_are_the_bytes_of_one_process(ours, count, pack, tmp_path):
@@ -48,6 +47,7 @@ def test_merged_shards_are_the_bytes_of_one_process(ours, count, pack, tmp_path)
     assert (tmp_path / "merged.h5").read_bytes() == (tmp_path / "whole.h5").read_bytes()
 
 
+@pytest.mark.kernels
 def test_more_shards_than_batches_leave_some_empty(pack):
     model = embedding.make_model("small4", height=32, width=32)
     parts = [embedding.extract(model, datasets.Pack(pack), shard=f"{k}/20") for k in range(1, 21)]
@@ -59,6 +59,7 @@ def test_more_shards_than_batches_leave_some_empty(pack):
         embedding.extract(sum_of_the_batch, datasets.Pack(pack), shard=f"{empty}/20")
 
 
+@pytest.mark.kernels
 def test_what_does_not_belong_together_is_refused(pack, tmp_path):
     pack = datasets.Pack(pack)
     model = embedding.make_model("small4", height=32, width=32)
@@ -86,6 +87,7 @@ def test_what_does_not_belong_together_is_refused(pack, tmp_path):
         facebench.embed(model, tmp_path, shard="1/2")
 
 
+@pytest.mark.kernels
 def test_on_the_invoke(pack, tmp_path):
     model = tmp_path / "m.safetensors"
     embedding.make_model("small4", height=32, width=32).save(model)

@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.kernels
-
 torch = pytest.importorskip("torch")
 from facebench import Error, images  # noqa: E402
 
@@ -372,6 +370,7 @@ def test_grey_is_luma():
     np.testing.assert_array_equal(images.convert_color(gray, "rgb"), np.dstack([gray] * 3))
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("size", [(5, 7), (24, 24), (40, 60), (1, 1)])
 def test_area_mean_is_torchs(size):
     image = noise(37, 53)
@@ -381,6 +380,7 @@ def test_area_mean_is_torchs(size):
     np.testing.assert_allclose(ours, expected[0].permute(1, 2, 0).numpy(), rtol=2e-7)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("size", [(20, 30), (50, 61), (13, 90)])
 def test_bilinear_is_torchs_within_a_level(size):
     image = noise(37, 45)
@@ -393,6 +393,7 @@ def test_bilinear_is_torchs_within_a_level(size):
         assert np.abs(ours - expected[0].permute(1, 2, 0).numpy()).max() <= 1.01
 
 
+@pytest.mark.kernels
 def test_filters_keep_constant_images_and_know_their_names():
     flat = np.full((17, 23, 3), 201, np.uint8)
     for name, doc in images.list_interpolations().items():
@@ -416,6 +417,7 @@ def test_warp_moves_whole_pixels_exactly():
         images.warp_affine(image, [[float("nan"), 0, 0], [0, 1, 0]], 5, 5)
 
 
+@pytest.mark.kernels
 def test_resize_and_warp_are_opencvs():
     cv2 = pytest.importorskip("cv2")
     image = gradient(70, 90)

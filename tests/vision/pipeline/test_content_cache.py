@@ -14,8 +14,6 @@ import pytest
 from facebench import embedding
 from lfw_like import lfw_like
 
-pytestmark = pytest.mark.kernels
-
 FILES = (
     "pack.h5", "embeddings.h5", "scores.h5", "metrics.json", "curves.json", "report.md"
 )  # fmt: skip
@@ -38,6 +36,7 @@ def run(faces, model, out, **options):
     return facebench.run("lfw", model=model, root=faces, out=out, **options)
 
 
+@pytest.mark.kernels
 def test_the_second_run_takes_both_and_has_the_same_bytes(faces, model, tmp_path):
     plain = run(faces, model, tmp_path / "plain")
     first = run(faces, model, tmp_path / "first", cache=tmp_path / "cache")
@@ -55,6 +54,7 @@ def test_the_second_run_takes_both_and_has_the_same_bytes(faces, model, tmp_path
     assert facebench.verify(tmp_path / "again").same
 
 
+@pytest.mark.kernels
 def test_content_decides_and_not_where_it_lies(faces, model, tmp_path):
     cache = tmp_path / "cache"
     run(faces, model, tmp_path / "run", cache=cache, discard=True)
@@ -88,6 +88,7 @@ def test_what_a_function_gives_is_not_kept(faces, tmp_path):
         assert run(faces, colours, None, cache=tmp_path / "cache").reused == taken
 
 
+@pytest.mark.kernels
 def test_a_damaged_entry_is_made_again(faces, model, tmp_path):
     cache = tmp_path / "cache"
     run(faces, model, None, cache=cache)

@@ -45,7 +45,11 @@ def embed_until(faces, out, cluster, happens):
     return embedded
 
 
-@pytest.mark.parametrize("with_signal", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize(
+    ("with_signal", "cluster"),
+    [(signal.SIGKILL, "5 minutes"), (signal.SIGSTOP, "3s")],
+    indirect=["cluster"],
+)
 def test_a_worker_that_is_killed_or_stops(faces, cluster, tmp_path, with_signal):
     out = tmp_path / "e.h5"
     hit = cluster.workers[0]

@@ -22,7 +22,7 @@ namespace facebench {
 namespace {
 
 constexpr std::int64_t kFeatures = 12, kClasses = 23;
-constexpr int kSteps = 20;
+constexpr int kSteps = 10;
 
 OptimizerOptions some_optimizer() {
   OptimizerOptions options;

@@ -15,9 +15,11 @@ F = torch.nn.functional
 STEPS = 5
 
 
-def pictures(people=6, size=32):
+def pictures(people=6, size=32, each=4):
     """Of noise, so that the loss stays large."""
-    images = np.random.default_rng(11).integers(0, 256, (4 * people, size, size, 3), dtype=np.uint8)
+    images = np.random.default_rng(11).integers(
+        0, 256, (each * people, size, size, 3), dtype=np.uint8
+    )
     return images, [k % people for k in range(len(images))]
 
 
@@ -91,9 +93,9 @@ def arcface_torch_loss(features, weight, labels, s=64.0, m=0.5):
 
 def test_first_steps_of_arcface_torch(tmp_path):
     """The recipe's settings on IResNet-18, whose code is IResNet-50's."""
-    said = recipe("iresnet50.arcface_torch", network="iresnet18")
+    said = recipe("iresnet50.arcface_torch", network="iresnet18", batch=12)
     reports = []
-    training.train(said, pictures(), tmp_path / "run", threads=1, on_step=reports.append)
+    training.train(said, pictures(each=2), tmp_path / "run", threads=1, on_step=reports.append)
 
     theirs = IResNet([2, 2, 2, 2])
     size = {"height": 32, "width": 32}
@@ -103,7 +105,7 @@ def test_first_steps_of_arcface_torch(tmp_path):
     assert {n for n in missing if "num_batches" not in n} == {"features.weight"}
     head = losses.make_head("arcface", features=512, classes=6, init="normal")
     weight = head.weight.detach().clone().requires_grad_(True)
-    images, labels = pictures()
+    images, labels = pictures(each=2)
     inputs = (torch.from_numpy(images).permute(0, 3, 1, 2).float() - 127.5) / 127.5
     optimizer = torch.optim.SGD(
         [{"params": theirs.parameters()}, {"params": [weight]}],
@@ -206,14 +208,14 @@ def test_first_steps_of_adaface(tmp_path):
     ours, theirs = IR((1, 1, 1, 1), dropout=0.0), IR((1, 1, 1, 1), dropout=0.0)
     theirs.load_state_dict(ours.state_dict())
     reports = []
-    said = recipe("ir50.adaface", dtype="float64")
+    said = recipe("ir50.adaface", dtype="float64", batch=12)
     theirs.double()
     training.train(
-        said, pictures(), tmp_path / "run", threads=1, network=ours, on_step=reports.append
+        said, pictures(each=2), tmp_path / "run", threads=1, network=ours, on_step=reports.append
     )
     head = losses.make_head("adaface", features=512, classes=6, init="xavier_caffe", float64=True)
     kernel = head.weight.detach().clone().requires_grad_(True)
-    images, labels = pictures()
+    images, labels = pictures(each=2)
     labels = torch.tensor(labels)
     bgr = torch.from_numpy(images[..., ::-1].copy()).permute(0, 3, 1, 2).double()
     inputs = (bgr - 127.5) / 127.5

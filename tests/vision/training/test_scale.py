@@ -4,8 +4,8 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import facebench
 import numpy as np
@@ -14,6 +14,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from facebench import timing  # noqa: E402
+from facebench.lab.timing import scale  # noqa: E402
+from light_torchrun import interpreter  # noqa: E402
 
 # Each rank takes its share of every batch and writes its losses; the test averages them. (No
 # collective on a tensor of Python's here: Gloo's thread may still let go of it while the
@@ -34,9 +36,15 @@ with open(f"{sys.argv[1]}/{ranks}.{rank}.json", "w") as f:
 """
 
 
+@pytest.fixture
+def light_torchrun(monkeypatch, tmp_path):
+    """`bench_scale` starts its processes without torchrun itself; the test of accuracies has it."""
+    monkeypatch.setattr(scale, "sys", SimpleNamespace(executable=interpreter(tmp_path)))
+
+
 def losses_of(processes, folder):
     (folder / "rank.py").write_text(RANK)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command = [interpreter(folder), "-m", "torch.distributed.run", "--standalone"]
     command += ["--nproc-per-node", str(processes), str(folder / "rank.py"), str(folder)]
     package = str(Path(facebench.__file__).absolute().parents[1])
     environment = {**os.environ, "PYTHONPATH": package, "OMP_NUM_THREADS": "1"}
@@ -52,6 +60,7 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
     assert np.allclose(one, two, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.usefixtures("light_torchrun")
 def test_scaling_of_two_processes(tmp_path):
     result = timing.bench_scale(
         "sphereface4",
@@ -77,6 +86,7 @@ def test_scaling_of_two_processes(tmp_path):
     assert "eq. 6" in (folder / "report.md").read_text()
 
 
+@pytest.mark.usefixtures("light_torchrun")
 def test_pytorchs_processes_make_the_same_steps(tmp_path):
     """Their outputs and losses are compared before anything is timed."""
     small = {"network_options": {"height": 32, "width": 32}, "classes": 5, "scalings": ["weak"]}

@@ -14,6 +14,7 @@ if not torch.distributed.is_available():
     pytest.skip("torch was built without distributed", allow_module_level=True)
 
 from facebench import losses, training  # noqa: E402
+from light_torchrun import interpreter  # noqa: E402
 
 SCRIPT = """
 import json, os, sys
@@ -47,8 +48,8 @@ if os.environ["RANK"] == "1":
 SETTINGS = {"network": "sphereface4", "embedding": 32, "batch": 16, "iterations": 20, "lr": 0.01}
 
 
-def torchrun(*arguments):
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+def torchrun(*arguments, python=sys.executable):
+    command = [python, "-m", "torch.distributed.run", "--standalone"]
     return subprocess.run(
         [*command, "--nproc-per-node", "2", *arguments], capture_output=True, text=True, timeout=240
     )
@@ -67,6 +68,7 @@ def train_with_two(tmp_path, settings, *flags):
         str(tmp_path / "two"),
         json.dumps(SETTINGS | settings),
         *flags,
+        python=interpreter(tmp_path),
     )
     assert done.returncode == 0, done.stderr
 

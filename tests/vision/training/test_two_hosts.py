@@ -11,6 +11,7 @@ import facebench
 import numpy as np
 import pytest
 from command_line import ENVIRONMENT
+from light_torchrun import interpreter
 
 torch = pytest.importorskip("torch")
 if not torch.distributed.is_available():
@@ -69,14 +70,16 @@ def pack(tmp_path_factory):
 def start(host, nodes, pack, out, iterations, *more, module=("-m", "facebench", "train")):
     """`facebench train` under torchrun: on the host, one of two, or (None) two processes here."""
     where = ["--standalone", "--nproc-per-node", "2"]
-    prefix, environment = [], ENVIRONMENT
-    if host is not None:
+    prefix, environment, python = [], ENVIRONMENT, sys.executable
+    if host is None:
+        python = interpreter(out.parent)
+    else:
         prefix = ["ip", "netns", "exec", host]
         where = ["--nnodes", str(len(nodes)), "--nproc-per-node", "1"]
         where += ["--node-rank", str(nodes.index(host))]
         where += ["--master-addr", "10.99.0.1", "--master-port", PORT]
         environment = ENVIRONMENT | {"GLOO_SOCKET_IFNAME": "cable"}
-    command = [*prefix, sys.executable, "-m", "torch.distributed.run", *where, *module]
+    command = [*prefix, python, "-m", "torch.distributed.run", *where, *module]
     command += ["small4.softmax", "--pack", pack, "--out", out, "--threads", "1"]
     for setting in ("embedding=16", "batch=16", "lr=0.01", f"iterations={iterations}"):
         command += ["--set", setting]
