@@ -79,7 +79,7 @@ def test_a_matrix_and_its_expressions():
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="the interpreter tells of no lines")
 def test_the_lines_that_tests_run_are_counted(tmp_path):
     """In a process of its own: the tests may be counted themselves."""
-    source = '"""A."""\n\ndef half(x):\n    if x:\n        return x / 2\n    return 0\n\n\nhalf(3)\n'
+    source = "A = 1\n\ndef half(x):\n    if x:\n        return x / 2\n    return 0\n\n\nhalf(3)\n"
     for name, text in {"a/b.py": source, "c.py": "x = 1\n\ny = 2\n"}.items():
         (tmp_path / "p" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "p" / name).write_text(text)
