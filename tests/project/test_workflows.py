@@ -1,6 +1,7 @@
 """What is shipped with: workflows, container images, the manifest for Kubernetes, variables."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -73,6 +74,37 @@ def test_a_matrix_and_its_expressions():
     assert steps == [("make matrix.bmatrix.a inputs.s || '600'", "make y3 600", {})]
     with pytest.raises(KeyError, match="secrets"):
         run_workflow.value("secrets.TOKEN", {})
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the interpreter tells of no lines")
+def test_the_lines_that_tests_run_are_counted(tmp_path):
+    """In a process of its own: the tests may be counted themselves."""
+    source = "A = 1\n\ndef half(x):\n    if x:\n        return x / 2\n    return 0\n\n\nhalf(3)\n"
+    for name, text in {"a/b.py": source, "c.py": "x = 1\n\ny = 2\n"}.items():
+        (tmp_path / "p" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "p" / name).write_text(text)
+    program = """
+import json, line_coverage, runpy, sys
+from pathlib import Path
+base = Path(sys.argv[1], "p")
+lines = line_coverage.watch(f"{base}/")
+for _ in range(2):
+    runpy.run_path(str(base / "a" / "b.py"))
+folder = Path(sys.argv[1], "out")
+folder.mkdir()
+for k, numbers in enumerate(lines.values()):
+    (folder / f"{k}.json").write_text(json.dumps({"a/b.py": sorted(numbers)}))
+print(json.dumps(line_coverage.table(folder, base)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "scripts")},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    # Of b.py all but `return 0`; of c.py neither line.
+    assert json.loads(done.stdout) == [["a", 5, 6], ["c", 0, 2], ["all", 5, 8]]
 
 
 def test_one_run_of_a_matrix_is_chosen_by_its_title():

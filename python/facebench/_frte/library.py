@@ -75,7 +75,8 @@ class FrteLibrary:
     """
 
     def __init__(self, path, config=None, seconds: float = SECONDS, memory: int = MEMORY):
-        if not 0 < seconds <= 86_400 or not 1 << 20 <= memory <= 1 << 50:
+        numbers = all(isinstance(n, int | float) for n in (seconds, memory))
+        if not numbers or not 0 < seconds <= 86_400 or not 1 << 20 <= memory <= 1 << 50:
             raise ValueError("seconds: above 0, at most 86400; memory: bytes, a MiB or more")
         self.path = Path(os.path.abspath(path))
         self.seconds, self.memory = float(seconds), int(memory)
@@ -94,7 +95,7 @@ class FrteLibrary:
 
     def _find_config(self, given) -> Path | None:
         if given is not None:
-            if not os.path.isdir(given):
+            if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
                 raise Error(f"{given}: is not a folder (config= of {self.path.name})")
             return Path(os.path.abspath(given))
         folder = self.path.parent

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from facebench import nn
+from facebench._frte import refuse_library
 from facebench._library import full
 from facebench._onnx import file as onnx_file
 from facebench._torch import torch
@@ -130,6 +131,7 @@ def convert(
 def converted(weights, network, out, drop, key, options) -> tuple[Model, str]:
     """The model, and of an ONNX file how it compares with ONNX Runtime."""
     said = ""
+    refuse_library(weights)
     path, drop = Path(weights), listed(drop, "drop")
     of_kind(network, (str, type(None)), "network")
     if out is not None and Path(out).suffix not in (".safetensors", ".onnx"):

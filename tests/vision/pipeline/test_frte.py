@@ -288,7 +288,16 @@ def test_options_that_a_library_decides_itself(library, faces, tmp_path):
     for more in ({}, {"overwrite": True}):
         with pytest.raises(facebench.Error, match="exists"):
             facebench.run("folders", model=library, root=faces, out=tmp_path / "run", **more)
-    for call in (facebench.embedding.load_embedder, lambda m: facebench.embed(m, faces)):
+    for limits in ({"seconds": "abc"}, {"seconds": 0}, {"memory": 3}, {"seconds": float("nan")}):
+        with pytest.raises(ValueError, match="seconds: above 0"):
+            FrteLibrary(library, **limits)
+    with pytest.raises(facebench.Error, match="3: is not a folder"):
+        FrteLibrary(library, config=3)
+    for call in (
+        facebench.embedding.load_embedder,
+        facebench.convert,
+        lambda m: facebench.embed(m, faces),
+    ):
         with pytest.raises(ValueError, match="its templates are opaque"):
             call(str(library))
 
