@@ -36,6 +36,12 @@ def runs_are_as_their_schemas_say():
         yield
 
 
+@pytest.fixture
+def forged(monkeypatch):
+    """Of tests that write pages of runs which they have altered."""
+    monkeypatch.setattr("facebench.reports.results.write_text", write_text)
+
+
 @pytest.fixture(scope="session")
 def confinable(tmp_path_factory):
     """Skips where the kernel does not confine processes."""

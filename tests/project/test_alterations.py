@@ -8,6 +8,8 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "hostile"))
 import alterations
 
+pytestmark = pytest.mark.usefixtures("forged")
+
 # So many that each kind takes about two seconds; others in different runs of the script.
 PARTS = {"given": 31, "embedded": 37, "older": 23, "photographs": 61}
 

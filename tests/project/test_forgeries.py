@@ -18,6 +18,8 @@ pytest.importorskip("facebench._full")
 pytest.importorskip("h5py")
 import forgeries
 
+pytestmark = pytest.mark.usefixtures("forged")
+
 # What a run only states, or whose proof was taken away: nothing differs, something is unchecked.
 UNCHECKED = {
     "a later version",

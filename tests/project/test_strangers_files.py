@@ -15,6 +15,8 @@ pytest.importorskip("facebench._full")
 h5py = pytest.importorskip("h5py")
 from strangers import make, watched  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("forged")
+
 SECRET = "nobody may read this"
 
 

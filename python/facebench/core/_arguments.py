@@ -72,6 +72,22 @@ def of_kind(value, kind, name: str):
     return value
 
 
+def either_side(people) -> tuple:
+    """Who is on either side of each comparison: a pair of sequences, or an array (2, N). ValueError
+    for what is none.
+
+    >>> either_side(("ab", "cd")), either_side([["a"], ["b"]])
+    (('ab', 'cd'), (['a'], ['b']))
+    """
+    rows = isinstance(people, list | tuple) or getattr(people, "dtype", None) is not None
+    if rows and len(people) == 2:
+        return people[0], people[1]
+    given = f"{len(people)} are given" if hasattr(people, "__len__") else type_text(people)
+    raise ValueError(
+        f"people: give a pair, who is on either side of each comparison, people=(a, b); {given}"
+    )
+
+
 def one_of(value, known, name: str):
     """The value, where it is one of some texts; else ValueError names them all.
 

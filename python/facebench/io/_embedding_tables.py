@@ -158,7 +158,10 @@ def read_parquet(where, asked, named):
 
 def is_frame(values):
     """Whether it is a table of pandas, polars or pyarrow, none of which is imported."""
-    return any(hasattr(values, name) for name in ("column_names", "iloc", "get_columns"))
+    one_column = getattr(values, "ndim", 2) == 1  # a Series of pandas
+    return not one_column and any(
+        hasattr(values, name) for name in ("column_names", "iloc", "get_columns")
+    )
 
 
 def read_frame(frame, where, asked, named):

@@ -5,7 +5,7 @@ import inspect
 from typing import Any
 
 from facebench import _eval
-from facebench.core._arguments import listed, of_kind
+from facebench.core._arguments import either_side, listed, of_kind
 
 _HOW = """
 
@@ -58,11 +58,8 @@ class Measured:
 
 def _numbered(people, comparisons):
     """Both sides' people as numbers from 0, and how many there are."""
-    sides = people if isinstance(people, (tuple, list)) else listed(people, "people")
-    if len(sides) != 2:
-        raise ValueError(f"people: give a pair, who is on either side; {len(sides)} are given")
     names = []
-    for side in sides:
+    for side in either_side(people):
         values = side.tolist() if hasattr(side, "tolist") else listed(side, "people")
         for k, one in enumerate(values):
             if one is None or one != one or not str(one).strip():

@@ -3,7 +3,7 @@
 import os
 
 from facebench import _eval
-from facebench.core._arguments import brief, listed
+from facebench.core._arguments import brief, either_side, listed, tensor_array
 from facebench.core._files import read_text
 from facebench.io._embedding_files import read_array
 
@@ -60,8 +60,11 @@ def trials_of_scores(scores, labels, people=None):
 
     words = given(labels, "labels") if isinstance(labels, str | os.PathLike) else labels
     genuine = [_genuine(label, k) for k, label in enumerate(_sequence(words, "labels"))]
-    first, second = ([], []) if people is None else (given(of, "people") for of in people)
-    values = np.asarray(scores, float)
+    sides = ([], []) if people is None else either_side(people)
+    first, second = (given(of, "people") for of in sides)
+    values = np.asarray(
+        tensor_array(scores, "scores") if hasattr(scores, "detach") else scores, float
+    )
     if values.ndim != 1:
         raise ValueError(f"scores: expected one number a comparison, found {values.shape}")
     return _eval.scored_list(values.tolist(), genuine, first, second)

@@ -184,3 +184,37 @@ def test_scores_that_cannot_be_are_refused():
     for how, why in wrong:
         with pytest.raises((ValueError, facebench.Error), match=why):
             protocols.evaluate("pairs", scores=scores, **how)
+
+
+@pytest.mark.parametrize(
+    "kind", ["pandas", "polars", "torch", "torch that requires grad", "(2, N)"]
+)
+def test_scores_and_people_as_people_have_them(kind):
+    rng = np.random.default_rng(0)
+    y, a = rng.integers(0, 2, 200), rng.integers(0, 20, 200)
+    b, s = np.where(y, a, rng.integers(20, 40, 200)), y + rng.normal(size=200)
+    plain = facebench.evaluate("pairs", scores=s, labels=y, people=(a, b), **HOW)
+    if kind in ("pandas", "polars"):
+        frame = pytest.importorskip(kind).DataFrame({"a": a, "b": b, "s": s, "same": y == 1})
+        given = {"scores": frame["s"], "labels": frame["same"], "people": (frame["a"], frame["b"])}
+    elif kind == "(2, N)":
+        given = {"scores": s, "labels": y, "people": np.stack([a, b])}
+        cell = facebench.metrics.auc(s, y, people=np.stack([a, b]))
+        assert cell.value == plain.auc.value
+    else:
+        torch = pytest.importorskip("torch")
+        scores = torch.tensor(s, requires_grad="grad" in kind)
+        given = {"scores": scores, "labels": torch.tensor(y), "people": (a.tolist(), b.tolist())}
+    result = facebench.evaluate("pairs", **given, **HOW)
+    assert (result.auc.value, result.auc.low) == (plain.auc.value, plain.auc.low)
+
+
+@pytest.mark.parametrize("people", [np.zeros((6, 2)), [(0, 1)] * 6, "ab", [[1] * 6]])
+def test_people_that_are_no_pair_are_refused_by_both_doors(people):
+    scores, labels = [0.9, 0.8, 0.7, 0.3, 0.2, 0.1], [1, 1, 1, 0, 0, 0]
+    for call in (
+        lambda: facebench.evaluate("pairs", scores=scores, labels=labels, people=people),
+        lambda: facebench.metrics.auc(scores, labels, people=people),
+    ):
+        with pytest.raises(ValueError, match=r"give a pair, who is on either side"):
+            call()

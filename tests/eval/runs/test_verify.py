@@ -13,6 +13,8 @@ from facebench import _eval, io, protocols, reports
 from facebench.reports.results import write_run_pages
 from json_alterations import another, changed, places
 
+pytestmark = pytest.mark.usefixtures("forged")
+
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):

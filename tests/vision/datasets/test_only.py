@@ -1,6 +1,7 @@
 """only=, --only: the people and images of a list alone stay, wherever exclude= is taken."""
 
 import json
+import re
 import shutil
 
 import facebench
@@ -137,6 +138,26 @@ def test_nothing_left_is_refused(root, listed, tmp_path, text, why):
         facebench.pack("folder", root, tmp_path / "p.h5", detector="none", only=listed(text))
     with pytest.raises(facebench.Error, match=why):
         facebench.train("small4.softmax", root, tmp_path / "run", only=listed(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("ANN\nCat\n", r"1 of the 2 entries of list.txt are not in the data: person ANN. "
+         r"1 of them are there spelled otherwise, such as Ann for ANN: write them so."),
+        ("set/Ann\nCat/\n", r"2 of them .* such as (Ann for set/Ann|Cat for Cat/)"),
+        ("sample\tANN/0.png\nperson\tCat\n", r"1 of them .* such as Ann/0.png for ANN/0.png"),
+        ("sample\tx/Ann/0.png\nsample\tx/Cat/0.png\n", r"2 of them .* Ann/0.png for x/Ann/0.png"),
+    ],
+)  # fmt: skip
+def test_names_that_are_spelled_otherwise_are_told_and_not_taken(root, listed, text, told):
+    images = datasets.read_dataset("folder", root)
+    try:
+        notes = datasets.exclude(images, only=listed(text)).notes
+        assert people_of(datasets.exclude(images, only=listed(text))) == ["Cat"]
+    except facebench.Error as error:
+        notes = [str(error)]
+    assert any(re.search(told, note) for note in notes), notes
 
 
 def test_both_lists_may_leave_nobody(root, listed, tmp_path):

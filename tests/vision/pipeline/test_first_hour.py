@@ -167,6 +167,7 @@ def test_a_quick_look_that_is_too_small_is_not_the_protocols_fault(data, tmp_pat
 
 def test_the_command_line_keeps_what_it_made(data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("facebench.core._files.KEPT", "runs/cache")
     words = ("run", "lfw", "--model", data / "on-others/model.safetensors", *QUICK)
     words = (*words, "--root", data / "faces", "--limit", 40)
     first, again = invoke(*words), invoke(*words, "--batch-size", 8)

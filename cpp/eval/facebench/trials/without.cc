@@ -10,6 +10,7 @@
 
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
+#include "facebench/io/spelled_otherwise.h"
 #include "facebench/trials/dense_trials.h"
 #include "facebench/trials/identification_trials.h"
 #include "facebench/trials/listed_trials.h"
@@ -203,17 +204,24 @@ TrialSet without(const TrialSet& trials, const Exclusions& lists) {
   std::vector<std::string> kinds, notes;
   for (const Exclusion& list : lists) {
     const std::vector<std::uint8_t> named = named_units(trials, list);
+    const std::vector<std::string> absent = not_there(trials, list);
+    std::vector<std::string> units;
+    for (std::size_t u = 0; u < trials.units() && !absent.empty(); ++u)
+      units.push_back(trials.unit_name(static_cast<std::int32_t>(u)));
+    const std::string spelled = spelled_otherwise(absent, trials.identity_names, units);
     if (std::ranges::count(named, 1) == 0)
       fail(list.path.string(), "the list names nobody of this protocol",
-           fmt::format("Names are such as 'person\t{}' or 'sample\t{}'",
-                       trials.identity_names.empty() ? "" : trials.identity_names.front(),
-                       trials.units() > 0 ? trials.unit_name(0) : ""));
+           !spelled.empty()
+               ? spelled.substr(1)
+               : fmt::format("Names are such as 'person\t{}' or 'sample\t{}'",
+                             trials.identity_names.empty() ? "" : trials.identity_names.front(),
+                             trials.units() > 0 ? trials.unit_name(0) : ""));
     for (std::size_t u = 0; u < keep.size(); ++u) keep[u] &= named[u] == list.keeps;
     kinds.push_back(fmt::format("a list {}{} people and {} samples",
                                 list.keeps ? "that keeps " : "of ", list.people.size(),
                                 list.samples.size()));
-    if (std::string note = not_there_note(list, not_there(trials, list)); !note.empty())
-      notes.push_back(std::move(note));
+    if (std::string note = not_there_note(list, absent); !note.empty())
+      notes.push_back(note + spelled);
   }
   TrialSet result = only_units(trials, keep, lists.front().path.string());
   std::int64_t gone = 0;

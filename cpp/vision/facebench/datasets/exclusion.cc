@@ -8,6 +8,7 @@
 #include "facebench/core/compared_name.h"
 #include "facebench/core/error.h"
 #include "facebench/core/utf8.h"
+#include "facebench/io/spelled_otherwise.h"
 
 namespace facebench {
 
@@ -24,14 +25,17 @@ ExcludedImages excluded_images(const Exclusions& lists, const std::vector<std::s
       if (!known_people.contains(p)) not_there.push_back("person " + p);
     for (const std::string& s : list.samples)
       if (!known_samples.contains(s)) not_there.push_back("sample " + s);
+    const std::string spelled = spelled_otherwise(not_there, people, samples);
     if (list.entries() > 0 && not_there.size() == list.entries())
       fail(list.path.string(),
            fmt::format("none of its {} entries is in the data set; the first is {}", list.entries(),
                        printable(not_there.front())),
-           fmt::format("The list belongs to other data. Here are people such as {}; a single image "
-                       "is a line 'sample', a tab, and {}.",
-                       people.empty() ? "(none)" : printable(people.front()),
-                       samples.empty() ? "(none)" : printable(samples.front())));
+           !spelled.empty()
+               ? spelled.substr(1)
+               : fmt::format("The list belongs to other data. Here are people such as {}; a single "
+                             "image is a line 'sample', a tab, and {}.",
+                             people.empty() ? "(none)" : printable(people.front()),
+                             samples.empty() ? "(none)" : printable(samples.front())));
     Json said = {{"list_sha256", list.sha256},
                  {"people", list.people.size()},
                  {"samples", list.samples.size()},
@@ -41,7 +45,7 @@ ExcludedImages excluded_images(const Exclusions& lists, const std::vector<std::s
     else
       result.json.update(said);
     if (std::string note = not_there_note(list, not_there); !note.empty())
-      result.notes.push_back(std::move(note));
+      result.notes.push_back(note + spelled);
   }
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto label = static_cast<std::size_t>(labels[i]);
