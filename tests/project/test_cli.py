@@ -213,7 +213,7 @@ def test_every_evaluation_option_is_a_keyword_and_a_key_of_the_manifest(tmp_path
     }
     # Refused where no metric uses them, as here; test_convention_choice.py tries them.
     elsewhere = ["identification_convention", "rank_ties"]
-    # Of embeddings, and no options in the manifest, whose `backend` says more; test_backend_runs.py.
+    # Of embeddings; the manifest has them in its `backend`. test_backend_runs.py tries them.
     elsewhere += ["backend", "train", "allow_overlap", "normalise", "cohort"]
     given = {}
     for field in facebench.protocols.EvaluationOptions.fields():
