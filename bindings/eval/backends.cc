@@ -1,11 +1,13 @@
 #include "facebench/backends/backend.h"
 
+#include "facebench/backends/score_calibrator.h"
 #include "facebench/backends/score_normalisation.h"
 
 // After facebench's own, which says how Eigen aligns.
 #include <pybind11/eigen.h>
 
 #include "arrays.h"
+#include "metrics/metrics.h"
 #include "modules.h"
 #include "tables.h"
 
@@ -34,9 +36,47 @@ py::list steps_of(const py::object& self) {
   return result;
 }
 
+void bind_calibrator(py::module_& m) {
+  ResultClass<ScoreCalibrator> calibrator(m, "ScoreCalibrator",
+                                          "A rising map from scores to log likelihood ratios.");
+  calibrator.field("method", &ScoreCalibrator::method, "see calibration_methods")
+      .field("score", &ScoreCalibrator::score, "points, ascending")
+      .field("llr", &ScoreCalibrator::llr, "natural-logarithm likelihood ratio at each")
+      .field("slope", &ScoreCalibrator::slope, "beyond the first and the last point");
+  calibrator.cls().def(
+      "apply",
+      [](const ScoreCalibrator& c, const py::object& scores) {
+        std::vector<double> values = numbers(scores, "scores");
+        for (double& v : values) v = c.apply(v);
+        return to_numpy(std::move(values));
+      },
+      py::arg("scores"), "Natural-logarithm likelihood ratios of scores.");
+  m.def("calibration_methods",
+        [] { return table_list(calibration_methods(), "source", &CalibrationMethod::source); });
+  m.def(
+      "fit_calibrator",
+      [](const py::object& scores, const py::object& labels, const std::string& method) {
+        return fit_calibrator(*make_comparisons(scores, labels), method);
+      },
+      py::arg("scores"), py::arg("labels"), py::arg("method") = "logistic",
+      "A map from scores of any unit to log likelihood ratios, fitted to these comparisons.\n\n"
+      ">>> from facebench.metrics import fit_calibrator\n"
+      ">>> c = fit_calibrator([1., 2., 1., 0.], [1, 1, 0, 0])\n"
+      ">>> abs(round(float(c.apply([1.0])[0]), 6))\n"
+      "0.0");
+  m.def(
+      "calibration_error_statistic",
+      [](const std::shared_ptr<Comparisons>& c, double prior, int bins) {
+        return calibration_error_statistic(c, prior, bins);
+      },
+      py::arg("comparisons").none(false), py::arg("prior") = 0.5, py::arg("bins") = 15,
+      "The expected calibration error of likelihood ratios, for the bootstrap.");
+}
+
 }  // namespace
 
 void bind_backends(py::module_& m) {
+  bind_calibrator(m);
   m.def("backend_kinds", [] {
     return table_list(backend_kinds(), "source", &BackendKind::source, "takes", &BackendKind::takes,
                       "value", &BackendKind::value, "scores", &BackendKind::scores, "needs_people",

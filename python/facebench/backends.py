@@ -92,7 +92,8 @@ class Backend:
         """
         import numpy as np
 
-        person, names = [], []
+        person: list[int] = []
+        names: list[str] = []
         if y is not None:
             people, numbers = np.unique(np.asarray(y), return_inverse=True)
             person = numbers.ravel().tolist()

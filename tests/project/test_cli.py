@@ -213,7 +213,9 @@ def test_every_evaluation_option_is_a_keyword_and_a_key_of_the_manifest(tmp_path
         "tar_at_far_convention": "exact",
     }
     # Refused where no metric uses them, as here; test_convention_choice.py tries them.
-    elsewhere = ("identification_convention", "rank_ties")
+    elsewhere = ["identification_convention", "rank_ties"]
+    # Of embeddings; the manifest has them in its `backend`. test_backend_runs.py tries them.
+    elsewhere += ["backend", "train", "allow_overlap", "normalise", "cohort"]
     given = {}
     for field in facebench.protocols.EvaluationOptions.fields():
         if field["name"] in elsewhere:

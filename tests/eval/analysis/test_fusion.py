@@ -137,7 +137,9 @@ def test_side_information(tmp_path):
     table, groups = tmp_path / "q.csv", tmp_path / "g.csv"
     rows = [f"{p}/{p}_{int(i):04d}.jpg,{q}" for (p, i), q in quality.items()]
     table.write_text("\n".join(["image,sharpness", *rows]) + "\n")
-    groups.write_text("\n".join(["person,group", *(f"p{k},{k // 6 % 2}" for k in range(PEOPLE))]) + "\n")
+    groups.write_text(
+        "\n".join(["person,group", *(f"p{k},{k // 6 % 2}" for k in range(PEOPLE))]) + "\n"
+    )
     alone = facebench.fuse(run, replicates=20)
     both = facebench.fuse(run, quality=table, groups=groups, replicates=20)
     assert both.inputs == ["score of run", "lower sharpness", "higher sharpness", "another group"]

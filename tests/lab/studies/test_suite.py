@@ -426,3 +426,16 @@ def test_the_front_of_points_by_brute_force():
         beaten = any(a >= x and b >= y and (a, b) != (x, y) for a, b in points)
         assert ((x, y) in kept) == (not beaten)
     assert re.search(r"<polyline", points_svg([("a", 1, 2, None)] * 2, "t", "x", "y"))
+
+
+def test_one_model_stands_in_several_rows_by_its_back_end(tmp_path):
+    from facebench.lab.studies.shorter import _read_suite
+
+    text = '[[models]]\nmodel = "m.onnx"\n'
+    text += '[[models]]\nmodel = "m.onnx"\nbackend = "pca=64,plda"\ntrain = "dev.h5"\n'
+    text += '[[models]]\nmodel = "m.onnx"\nbackend = "mine.backend"\n'
+    (tmp_path / "suite.toml").write_text(text + '[[sets]]\nprotocol = "lfw"\nroot = "LFW"\n')
+    rows, _, _ = _read_suite(tmp_path / "suite.toml")
+    assert len({row["name"] for row in rows}) == 3 and "pca=64,plda" in rows[1]["name"]
+    assert rows[1]["prepare"]["train"] == str(tmp_path / "dev.h5")
+    assert rows[2]["prepare"]["backend"] == str(tmp_path / "mine.backend")

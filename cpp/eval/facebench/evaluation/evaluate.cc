@@ -209,6 +209,13 @@ EvaluationOptions resolve_options(const ProtocolSpec& spec, const EvaluationOpti
   return r;
 }
 
+Json options_of_manifest(const EvaluationOptions& options) {
+  Json json = options_to_json(options);
+  for (const char* key : {"backend", "train", "allow_overlap", "normalise", "cohort"})
+    json.erase(key);
+  return json;
+}
+
 std::vector<std::uint8_t> left_out_units(const EvaluationOptions& options, const TrialSet& trials,
                                          std::span<const SampleStatus> status) {
   if (!drops_failed(options)) return {};

@@ -1,8 +1,6 @@
 #include "facebench/evaluation/evaluation_options.h"
 
 #include "facebench/core/options.h"
-#include "facebench/evaluation/evaluate.h"
-#include "facebench/io/json.h"
 
 namespace facebench {
 
@@ -54,13 +52,6 @@ void EvaluationOptions::describe(OptionsBuilder<EvaluationOptions>& o) {
   o.field("cohort", &EvaluationOptions::cohort,
           "the cohort: an .h5 file of embeddings named PERSON/IMAGE; default: what the back end is "
           "fitted to");
-}
-
-Json options_of_manifest(const EvaluationOptions& options) {
-  Json json = options_to_json(options);
-  for (const char* key : {"backend", "train", "allow_overlap", "normalise", "cohort"})
-    json.erase(key);
-  return json;
 }
 
 }  // namespace facebench
