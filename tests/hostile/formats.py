@@ -140,7 +140,8 @@ def formats(folder):
         ("--untrusted", "verify", "{run}", "--root", "@/faces"),
         ("report", "{run}"), ("report", "{run}", "--format", "html", "--out", "@/o.html"),
         ("explain", "{run}", "@/run"), ("inspect", "{run}"),
-        ("threshold", "{run}", "--fmr", "0.1", "--same"), ("calibrate", "{run}", "--same"), ("plan", "{run}"), ("budget", "{run}"),
+        ("threshold", "{run}", "--fmr", "0.1", "--same"), ("calibrate", "{run}", "--same"),
+        ("plan", "{run}"), ("budget", "{run}"),
         ("check", "{run}", "--rules", "frte-1-1"), ("gallery", "{run}"),
     ]  # fmt: skip
     embedded = [("eval", "lfw", "--embeddings", "{}", *lfw)]

@@ -280,7 +280,7 @@ def _short_messages():
     try:
         yield
     except click.ClickException as error:
-        error.message = cut(error.message)
+        vars(error)["message"] = cut(error.message)
         raise
 
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "facebench/core/error.h"
 #include "facebench/core/numbers.h"
@@ -72,10 +73,17 @@ fs::path cleaned_target(const fs::path& target) {
   return cleaned;
 }
 
+// A power cut takes a new folder with all that is in it, however well that is synced, until the
+// folder above is synced as well. One that may not be opened is left to the system.
 void make_folders(const fs::path& folder) {
   std::error_code error;
+  std::vector<fs::path> made;
+  for (fs::path at = folder; !at.empty() && !fs::exists(at, error); at = at.parent_path())
+    made.push_back(at);
   fs::create_directories(folder, error);
   if (error) fail(folder.string(), fmt::format("cannot make this folder: {}", error.message()));
+  for (const fs::path& at : made)
+    if (const Descriptor above(folder_of(at), O_RDONLY | O_DIRECTORY); above) ::fsync(above.get());
 }
 
 void rename_path(const fs::path& from, const fs::path& to) {

@@ -12,6 +12,7 @@
 #include "facebench/io/sha256.h"
 #include "facebench/io/tree_hash.h"
 #include "facebench/runs/internal/checks.h"
+#include "facebench/runs/own_protocol.h"
 
 namespace facebench {
 namespace {
@@ -74,8 +75,9 @@ std::string another_member(const H5Reader& file, std::initializer_list<const cha
   return {};
 }
 
-// What a pack says of all its images together, against the samples of scores.h5.
-std::string difference_of_sums(const Json& manifest, const RunScores& s) {
+// What a pack says of all its images together, against the samples of scores.h5. `ours`: whether
+// the protocol is one of facebench's, whose name the data set then has.
+std::string difference_of_sums(const Json& manifest, const RunScores& s, bool ours) {
   for (const auto& [key, value] : manifest.items())
     if (std::ranges::find(kPackParts, key) == std::end(kPackParts))
       return fmt::format("says '{}', which no pack of a run does", printable(key));
@@ -84,22 +86,22 @@ std::string difference_of_sums(const Json& manifest, const RunScores& s) {
   const Json counted = manifest.value("counts", Json::object());
   for (const auto& [status, count] : counted.items())
     if (count != counts[status]) return "counts other images than scores.h5";
+  Json expected = {{"name", s.spec.id},
+                   {"images", s.trials.names.size()},
+                   {"people", s.trials.identity_names.size()}};
   const Json dataset = manifest.value("dataset", Json::object());
-  return dataset == Json{{"name", s.spec.id},
-                         {"images", s.trials.names.size()},
-                         {"people", s.trials.identity_names.size()}}
-             ? ""
-             : "is of another data set than scores.h5";
+  if (!ours && dataset.is_object()) expected["name"] = dataset.value("name", Json());
+  return dataset == expected ? "" : "is of another data set than scores.h5";
 }
 
 // What differs of a pack's people, status and failures from the samples of scores.h5; empty: none.
-std::string difference_of_pack(const H5Reader& pack, const RunScores& s) {
+std::string difference_of_pack(const H5Reader& pack, const RunScores& s, bool ours) {
   const Json manifest = pack.read_json("/manifest");
   if (std::string other = another_member(pack, {"images", "label", "name", "box", "landmarks",
                                                 "status", "file_sha256", "manifest"});
       !other.empty())
     return other;
-  if (std::string other = difference_of_sums(manifest, s); !other.empty()) return other;
+  if (std::string other = difference_of_sums(manifest, s, ours); !other.empty()) return other;
   if (pack.read<std::int32_t>("/label", 1) != s.trials.identity ||
       manifest.value("label_names", Json()) != Json(s.trials.identity_names))
     return "shows other people than scores.h5";
@@ -144,7 +146,7 @@ std::optional<Check> compared_names(const Run& run, const RunScores& s) {
                      fmt::format("{}: the hashes of its images are not those of images_sha256 in "
                                  "run.json",
                                  file)};
-      if (std::string other = kept.has("/label") ? difference_of_pack(kept, s)
+      if (std::string other = kept.has("/label") ? difference_of_pack(kept, s, !own_protocol(run))
                                                  : another_member(kept, {"embedding", "name",
                                                                          "status", "manifest"});
           !other.empty())
