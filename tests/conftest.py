@@ -8,13 +8,45 @@ import facebench.io as fio
 import numpy as np
 import pytest
 
-
 # The longest files, longest first: of the last one alone, the other processors would wait for it.
 # (scripts/test_times.py says what takes how long.)
-LONGEST = """networks engines small_images timing notebooks strangers_files scale detection cli_steps
-study_kills cli pipeline shards_on_workers gpu_check images files two_hosts studies suite
-docstring_examples fit embedding examples fork view1 strangers_folder track_kinds scale_over_hosts
-training_options authors_recipes training_parallel shards stubs training_kills timm""".split()
+LONGEST = [
+    "networks",
+    "engines",
+    "small_images",
+    "timing",
+    "notebooks",
+    "strangers_files",
+    "scale",
+    "detection",
+    "cli_steps",
+    "study_kills",
+    "cli",
+    "pipeline",
+    "shards_on_workers",
+    "gpu_check",
+    "images",
+    "files",
+    "two_hosts",
+    "studies",
+    "suite",
+    "docstring_examples",
+    "fit",
+    "embedding",
+    "examples",
+    "fork",
+    "view1",
+    "strangers_folder",
+    "track_kinds",
+    "scale_over_hosts",
+    "training_options",
+    "authors_recipes",
+    "training_parallel",
+    "shards",
+    "stubs",
+    "training_kills",
+    "timm",
+]
 
 
 def pytest_collection_modifyitems(items):

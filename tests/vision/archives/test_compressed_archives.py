@@ -18,7 +18,7 @@ from facebench.io import confine_readers
 
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["here", "confined"])
-def _reader(request):
+def is_confined(request):
     """By libarchive in this process, and in a confined child."""
     before = confine_readers(request.param)
     yield request.param
@@ -267,12 +267,12 @@ def test_damaged_filters(tmp_path, ending):
             read(path)
 
 
-def test_many_random_changes_of_a_zip_are_refused_or_harmless(tmp_path, _reader):
+def test_many_random_changes_of_a_zip_are_refused_or_harmless(tmp_path, is_confined):
     random = np.random.default_rng(1)
     data = write_zip(tmp_path / "a.zip").read_bytes()
     refused = 0
     # The first of them in the confined child, which is started for each file.
-    count = 60 if _reader else 300
+    count = 60 if is_confined else 300
     for _ in range(count):
         changed = bytearray(data)
         for at in random.integers(0, len(data), random.integers(1, 4)):
