@@ -41,7 +41,8 @@ python_tests() {
   local log=build/logs/$1.log started=$SECONDS
   logs+=("$log")
   "$venv/bin/python" -m pytest -q --numprocesses "$((jobs < 4 ? jobs : 4))" \
-    --dist loadfile --no-loadscope-reorder --junitxml "build/logs/$1.xml" "${@:2}" | tee "$log" || failed+=("Python ($log)")
+    --dist loadfile --no-loadscope-reorder --junitxml "build/logs/$1.xml" "${@:2}" |
+    tee "$log" || failed+=("Python ($log)")
   say "Python tests: $((SECONDS - started)) s"
 }
 
