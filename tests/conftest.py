@@ -31,7 +31,7 @@ LONGEST = [
     "studies",
     "suite",
     "docstring_examples",
-    "fit",
+    "fitting",
     "embedding",
     "examples",
     "fork",
