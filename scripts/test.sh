@@ -35,12 +35,14 @@ cpp_tests() {
 }
 
 # python_tests LOG ARGUMENT...: pytest, one process a processor, at most four; a file's tests stay
-# together, since they share fixtures.
+# together, since they share fixtures. Long files come first (tests/conftest.py); of itself
+# pytest-xdist begins with those of the most tests.
 python_tests() {
   local log=build/logs/$1.log started=$SECONDS
   logs+=("$log")
-  "$venv/bin/python" -m pytest -q --numprocesses "$((jobs < 4 ? jobs : 4))" --dist loadfile \
-    --junitxml "build/logs/$1.xml" "${@:2}" | tee "$log" || failed+=("Python ($log)")
+  "$venv/bin/python" -m pytest -q --numprocesses "$((jobs < 4 ? jobs : 4))" \
+    --dist loadfile --no-loadscope-reorder --junitxml "build/logs/$1.xml" "${@:2}" |
+    tee "$log" || failed+=("Python ($log)")
   say "Python tests: $((SECONDS - started)) s"
 }
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from pathlib import Path
 
 import facebench
 import facebench.io as fio
@@ -40,6 +41,52 @@ def runs_are_as_their_schemas_say():
 def forged(monkeypatch):
     """Of tests that write pages of runs which they have altered."""
     monkeypatch.setattr("facebench.reports.results.write_text", write_text)
+
+
+# The longest files, longest first: of the last one alone, the other processors would wait for it.
+# (scripts/test_times.py says what takes how long.)
+LONGEST = [
+    "networks",
+    "engines",
+    "small_images",
+    "timing",
+    "notebooks",
+    "strangers_files",
+    "scale",
+    "detection",
+    "cli_steps",
+    "study_kills",
+    "cli",
+    "pipeline",
+    "shards_on_workers",
+    "gpu_check",
+    "images",
+    "files",
+    "two_hosts",
+    "studies",
+    "suite",
+    "docstring_examples",
+    "fitting",
+    "embedding",
+    "examples",
+    "fork",
+    "view1",
+    "strangers_folder",
+    "track_kinds",
+    "scale_over_hosts",
+    "training_options",
+    "authors_recipes",
+    "training_parallel",
+    "shards",
+    "stubs",
+    "training_kills",
+    "timm",
+]
+
+
+def pytest_collection_modifyitems(items):
+    order = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(Path(item.path).stem, len(order)))
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ from dask.distributed import Client
 
 class Cluster:
     """`scheduler` and `workers` are processes, `address` the scheduler's, `executor` runs on it.
-    `missed`: after how long a worker that says nothing is taken for gone. Workers import the package
-    before they register: on a busy machine they say nothing for ten seconds meanwhile."""
+    `missed`: after how long a worker that says nothing is taken for gone. Workers import the
+    package before they register: on a busy machine they say nothing for ten seconds meanwhile."""
 
     def __init__(self, folder, workers=2, missed="5 minutes"):
         self.folder, self.count, self.missed = folder, workers, missed

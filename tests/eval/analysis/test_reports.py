@@ -8,10 +8,10 @@ import facebench
 import numpy as np
 import pytest
 from facebench import protocols, reports
-from facebench.reports import escape, tables
+from facebench.reports import tables
 from facebench.reports.cards import run_card
 from facebench.reports.page import image_section, table_section, text_section
-from facebench.reports.plots import cmc_svg, det_svg, matrix_svg, roc_svg, steps_svg
+from facebench.reports.plots import roc_svg
 from facebench.reports.results import run_report, runs_section
 
 
@@ -141,43 +141,6 @@ def test_a_table_as_plain_text(runs):
     assert row[place - 2 : place] == "  " and row[place].isdigit()
 
 
-def test_what_means_something_is_escaped():
-    escaped = escape.escape_markdown
-    assert escaped("a`<img src=x onerror=y>") == r"a\`\<img src=x onerror=y\>"
-    links = "[x](javascript:y) | [a][b] [c]: d"
-    assert escaped(links) == r"[x\](javascript:y) \| [a\][b] [c\]: d"
-    assert escaped("&lt;b&#62; R&D & Co") == r"\&lt;b\&#62; R\&D & Co"
-    assert escaped("a\n# b\r\n\x1b[2J") == r"a # b  \\x1b[2J"
-    # Intervals stay readable as they are.
-    assert escaped("99.37 [99.10, 99.60] (3 at FAR)") == "99.37 [99.10, 99.60] (3 at FAR)"
-    latex = r"\textbackslash{}input\{/etc/passwd\}\% \#\$\&\_\textasciitilde{}\textasciicircum{}"
-    assert escape.escape_latex("\\input{/etc/passwd}%\n#$&_~^") == latex
-    record = escape.spreadsheet_record
-    formulas = ["=cmd|'/C calc'!A0", "+1+1", "@x", "-2+3", "\t=1"]
-    assert record(formulas) == "'=cmd|'/C calc'!A0,'+1+1,'@x,'-2+3,' =1\n"
-    assert record(["-0.25", "1e-3", "a=b", "", "a,b"]) == '-0.25,1e-3,a=b,,"a,b"\n'
-
-
-def test_sections_are_markdown_too():
-    from facebench.reports.page import Code, Section, Strong, bullets, heading, plots, text
-
-    section = Section(
-        "A *b*",
-        [
-            text("One ", Strong("2 <b>"), "\n", Code("c `d`")),
-            plots(("<svg/>", "only on pages")),
-            bullets(["x", ("y ", Strong("z"))]),
-            heading("More"),
-        ],
-    )
-    said = [r"## A \*b\*", "", r"One **2 \<b\>**", "`` c `d` ``", "", "- x", "- y **z**", "",
-            "### More", ""]  # fmt: skip
-    assert reports.report_markdown([section]) == "\n".join(said)
-    page = reports.report_html("T", [section])
-    assert "<p>One <strong>2 &lt;b&gt;</strong><br><code>c `d`</code></p>" in page
-    assert "<li>y <strong>z</strong></li>" in page and "only on pages" in page
-
-
 def test_the_page_is_self_contained_and_escapes(runs, tmp_path):
     picture = tmp_path / "x.svg"
     picture.write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
@@ -248,47 +211,6 @@ def test_tables_say_what_numbers_rest_on(runs):
     assert cell["reliable"] == "false"
     failed = next(r for r in rows if r["metric"] == "failure_to_enrol_rate")
     assert (failed["count"], failed["total"]) == ("1", "60")
-
-
-def test_matrices_are_heat_maps():
-    svg = matrix_svg(["a", "b<"], ["c", "d"], [[0.9, 0.1], [-0.2, 0.4]], [["i"] * 2] * 2)
-    assert svg.count("<rect") == 4
-    assert "b&lt;" in svg
-    assert ">-0.200<" in svg
-    assert ">undefined<" in matrix_svg(["a"], ["b"], [[None]])
-    # Numbers above 1 (d') have a scale of their own.
-    svg_above_1 = matrix_svg(["a"], ["b", "c"], [[1.0, 5.0]])
-    assert re.findall(r'fill-opacity="([\d.]+)"', svg_above_1) == ["0.142", "0.550"]
-    strengths = [float(v) for v in re.findall(r'fill-opacity="([\d.]+)"', svg)]
-    assert strengths[0] > strengths[3] > strengths[1] > strengths[2] > 0
-    assert max(strengths) < 0.6  # text stays readable on it
-
-
-def test_a_matrix_of_many_groups_is_wide_enough_for_its_numbers():
-    """Eight groups stood on top of one another in the width of a curve."""
-    names = [f"group {i}" for i in range(8)]
-    svg = matrix_svg(names, names, [[0.5] * 8] * 8, [["0.480 – 0.520"] * 8] * 8)
-    widths = {float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', svg)}
-    assert min(widths) > 140
-    view = float(re.search(r'viewBox="0 0 (\d+) ', svg)[1])
-    assert view == pytest.approx(170 + 8 * (min(widths) + 3))
-    assert 'class="plot matrix wide"' in svg
-    assert "wide" not in matrix_svg(["a"], ["b", "c", "d"], [[1, 2, 3]])
-
-
-def test_curves_of_identification():
-    svg = cmc_svg([("one", [0.92, 0.95, 1.0]), ("two", [0.91, 0.95, 0.97])])
-    assert ">90 %<" in svg
-    assert ">0 %<" not in svg
-    # An axis of open-set identification begins with the lowest rate that there is.
-    assert ">1 %<" in det_svg([("one", [0, 0.01, 1], [0, 0.5, 1])])
-
-
-def test_a_step_alone_is_marked_and_what_cannot_be_negative_begins_at_zero():
-    svg = steps_svg([("one", 0, [20], [3.2])], "Loss", "loss")
-    assert svg.count("<circle") == 1 and ">-" not in svg
-    below = steps_svg([("one", 0, [20, 40], [-0.1, 0.2])], "Cosine", "cosine", signed=True)
-    assert "<circle" not in below and ">-0.1" in below
 
 
 def test_rows_as_parquet(runs, tmp_path):

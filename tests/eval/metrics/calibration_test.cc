@@ -7,11 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "facebench/metrics/fixed_threshold.h"
-#include "facebench/metrics/paired.h"
-#include "facebench/metrics/reject.h"
 #include "facebench/metrics/roc.h"
-#include "facebench/metrics/tar_at_far.h"
 
 namespace facebench {
 namespace {
@@ -38,24 +34,6 @@ TEST(Calibration, HandWorked) {
 TEST(Det, NamesOfTheStandard) {
   const Comparisons c(Scores{0.9, 0.8, 0.7, 0.1}, Labels{1, 0, 1, 0});
   EXPECT_EQ(det(c.roc()).fnmr, (std::vector<double>{1, 0.5, 0.5, 0, 0}));
-}
-
-TEST(Reject, HandWorked) {
-  const RejectCurve curve = error_versus_reject(Labels{1, 0, 0, 1}, Scores{0.1, 0.5, 0.9, 0.5});
-  EXPECT_EQ(curve.error, (std::vector<double>{0.5, 1.0 / 3, 0}));
-  EXPECT_EQ(curve.area(0.25), 0.5);
-  EXPECT_DOUBLE_EQ(curve.area(0.5), (0.25 * 0.5 + 0.25 / 3) / 0.5);
-  EXPECT_DOUBLE_EQ(curve.area(), 0.25 * 0.5 + 0.5 / 3);
-  EXPECT_DOUBLE_EQ(curve.best_area(), 0.25 * 0.5 + 0.25 / 3);
-}
-
-TEST(FixedThreshold, CountsAtAThresholdOfAnotherSet) {
-  const Comparisons tuned(Scores{0.9, 0.8, 0.3, 0.1}, Labels{1, 1, 0, 0});
-  const Comparisons other(Scores{0.9, 0.4, 0.8, 0.7, 0.1}, Labels{1, 1, 1, 0, 0});
-  const FixedThreshold rates = rates_at(other, tar_at_far(tuned, 0.1).threshold);
-  EXPECT_EQ(rates.false_matches, 1);
-  EXPECT_EQ(rates.false_non_matches, 1);
-  EXPECT_EQ(rates.fmr_interval.low, wilson(1, 2).low);
 }
 
 }  // namespace

@@ -219,7 +219,8 @@ def test_matrices_are_columns_entry_by_entry(tmp_path):
     described = studies.datasets_study(
         ["small"], ["vggface2_age"], recipe="small4.softmax", settings=TINY, seeds=1, replicates=20
     )
-    described.data["vggface2_age"] = {"people": 20}
+    described.data["vggface2_age"] = {"people": 10}
+    described.data["small"] = {"people": 20, "images": 2}
     found = facebench.study(described, rehearse=True, out=tmp_path)
     names = [c.get("metric") for c in found["sets"]["columns"]]
     assert "mean_similarity[young,mature]" in names and "mean_similarity[mature,young]" in names
@@ -292,7 +293,9 @@ def test_an_unknown_protocol_or_data_set_is_wrong_use(tmp_path):
         facebench.study(described("lwf"), out=tmp_path)
     with pytest.raises(ValueError, match="no data set 'lwf'; did you mean 'lfw'"):
         facebench.study(described("lfw"), test={"lwf": "x"}, out=tmp_path)
-    found = facebench.study(described("bfw"), rehearse=True, out=tmp_path)
+    bfw = described("bfw")
+    bfw.data["a"] = {"people": 20, "images": 2}
+    found = facebench.study(bfw, rehearse=True, out=tmp_path)
     (cell,) = found["sets"]["rows"][0]["cells"][5:]
     assert "no faces are drawn for protocol 'bfw'" in cell["why"]
 

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -17,8 +16,6 @@ import numpy as np
 import pytest
 from facebench import datasets, embedding, reports, studies
 from facebench.lab.studies.page import write_page
-from facebench.reports import rate_plots
-from facebench.reports.rate_plots import points_svg
 from planted_truths import auc_and_variance, shifted_runs, write_pairs
 from scipy.stats import norm
 
@@ -416,16 +413,6 @@ def test_the_command_line(faces, models, tmp_path):
     assert "[1/4] run lfw-net1: made" in done.stderr and "Failures" in done.stdout
     assert (tmp_path / "out/study.html").is_file()
     shutil.rmtree(tmp_path / "out")
-
-
-def test_the_front_of_points_by_brute_force():
-    random = np.random.default_rng(2)
-    points = [tuple(p) for p in random.integers(0, 6, (40, 2)).tolist()]
-    kept = {p for p, best in zip(points, rate_plots.front(points), strict=True) if best}
-    for x, y in points:
-        beaten = any(a >= x and b >= y and (a, b) != (x, y) for a, b in points)
-        assert ((x, y) in kept) == (not beaten)
-    assert re.search(r"<polyline", points_svg([("a", 1, 2, None)] * 2, "t", "x", "y"))
 
 
 def test_one_model_stands_in_several_rows_by_its_back_end(tmp_path):

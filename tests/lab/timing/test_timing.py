@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -16,12 +15,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from facebench import nn, timing  # noqa: E402
-from facebench.core._out_of_memory import is_out_of_memory  # noqa: E402
 from facebench.lab import engines  # noqa: E402
-from facebench.lab.engines import libraries  # noqa: E402
 from facebench.lab.timing import tables  # noqa: E402
 from facebench.lab.timing.results import markdown, sections  # noqa: E402
-from facebench.lab.timing.workers import Worker, WorkerFailed  # noqa: E402
 
 scipy_stats = pytest.importorskip("scipy.stats")
 
@@ -330,31 +326,6 @@ def test_engines_are_looked_for_elsewhere(tmp_path, monkeypatch):
     assert engines.absent("gone") == ["not_here", "nor_this"]
 
 
-@pytest.mark.parametrize("threads", [0, 2])
-def test_batches_of_files_are_the_folders_images(threads, tmp_path):
-    from facebench.lab.engines.numpy_files import batches_of_files
-    from PIL import Image
-
-    options = facebench.datasets.SyntheticOptions(people=20, images=2, size=48)
-    facebench.datasets.write_synthetic_dataset(options, tmp_path / "set", 1)
-    known = set()
-    for path in (tmp_path / "set/images").rglob("*.*"):
-        pixels = np.asarray(Image.open(path).convert("RGB"), np.float32)
-        known.add(((pixels - 127.5) / 128).transpose(2, 0, 1).tobytes())
-    assert len(known) == 40
-    spec = {"path": str(tmp_path / "set/images"), "graph": {"input": [3, 48, 48]}}
-    spec |= {"batch": 200, "seed": 5, "data_threads": threads}
-    batches = batches_of_files(spec)
-    first, second = next(batches), next(batches)
-    batches.close()
-    assert first.shape == (200, 3, 48, 48)
-    assert {image.tobytes() for image in [*first, *second]} == known
-    again = next(batches_of_files(spec | {"data_threads": 0}))
-    assert np.array_equal(first, again)
-    with pytest.raises(FileNotFoundError, match="no images"):
-        next(batches_of_files(spec | {"path": str(tmp_path / "none")}))
-
-
 def test_several_numbers_of_threads_are_one_table(tmp_path):
     """As Shi et al. print them; and the libraries that share the work are named."""
     result = small_step(threads=[1, 2])
@@ -364,15 +335,6 @@ def test_several_numbers_of_threads_are_one_table(tmp_path):
     timing.write_bench(result, tmp_path / "run")
     text = (tmp_path / "run" / "report.html").read_text()
     assert "1 threads, ms" in text and "2 threads, ms" in text and "blas" in text
-
-
-def test_loaded_libraries():
-    maps = "7f r-xp 0 08:01 5 /x/libopenblas64_-4b.so\n7f r-xp 0 08:01 6 /x/libblasted.so\n8f rw-p"
-    found = libraries.loaded_libraries(maps + "\n7f r-xp 0 08:01 5 /x/libiomp5.so")
-    assert found == {
-        "thread_libraries": ["Intel OpenMP (libiomp5.so)"],
-        "blas": ["OpenBLAS (libopenblas64_-4b.so)"],
-    }
 
 
 def test_another_engine_alone_is_told_the_network(tmp_path):
@@ -442,45 +404,6 @@ def test_resident_memory_grows_as_predicted():
     predicted = rows[1]["predicted_memory"]["total"] - rows[0]["predicted_memory"]["total"]
     # The prediction counts what the graph keeps; the allocator and the kernels' work space add.
     assert 0.7 * predicted < growth < 3.5 * predicted
-
-
-# --- workers --------------------------------------------------------------------------------------
-
-
-def test_a_worker_that_dies_is_an_answer():
-    with Worker("pytorch", 1) as worker:
-        os.kill(worker.pid, signal.SIGKILL)
-        with pytest.raises(WorkerFailed, match="killed") as caught:
-            worker.ask("load", threads=1)
-    assert caught.value.kind == "out_of_memory"
-
-
-def test_a_worker_that_takes_too_long_is_given_up():
-    with Worker("pytorch", 1) as worker:
-        with pytest.raises(WorkerFailed, match="longer") as caught:
-            worker.ask("load", 0.001, threads=1)
-        pid = worker.pid
-    assert caught.value.kind == "timeout"
-    assert not Path(f"/proc/{pid}").exists()
-
-
-def test_an_unknown_command_is_refused():
-    with Worker("pytorch", 1) as worker, pytest.raises(WorkerFailed, match="unknown command"):
-        worker.ask("rm")
-
-
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (MemoryError(), True),
-        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: tried"), True),
-        (RuntimeError("std::bad_alloc"), True),
-        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), True),
-        (RuntimeError("shapes differ"), False),
-    ],
-)
-def test_what_counts_as_out_of_memory(error, expected):
-    assert is_out_of_memory(error) is expected
 
 
 # --- reports --------------------------------------------------------------------------------------

@@ -12,9 +12,8 @@ from click.testing import CliRunner
 from facebench import detection
 from facebench.cli.app import app
 from facebench.lab.diagnosis import settings
-from facebench.lab.diagnosis.development import Development, Pairs
-from facebench.lab.diagnosis.search import Search, dprime_statistic, probability_of
-from scipy import stats
+from facebench.lab.diagnosis.development import Pairs
+from facebench.lab.diagnosis.search import Search
 
 SIDE = 112
 RIGHT = settings.Scale((0.0,), (255.0,))
@@ -124,20 +123,6 @@ def test_finds_the_crop(tmp_path):
     assert "--detector given --crop paper" in found.commands[0]
 
 
-def test_a_failed_comparison_does_not_decide_d_prime():
-    """Embeddings within some degrees of each other, and one image without a crop."""
-    random = np.random.default_rng(2)
-    rows = 5 + random.normal(size=(40, 16))
-    first, second = np.arange(39), np.arange(1, 40)
-    there = np.arange(40) != 7
-    pairs = SimpleNamespace(pairs=SimpleNamespace(first=first, second=second))
-    scores = Development._cosines(pairs, rows, there, 39)
-    whole = Development._cosines(pairs, rows, np.ones(40, bool), 39)
-    failed = (first == 7) | (second == 7)
-    assert np.all(scores[failed] == whole[~failed].min())
-    np.testing.assert_array_equal(scores[~failed], whole[~failed])
-
-
 class Planted:
     """A development part whose scores are those of one right pair of values, or of weak ones."""
 
@@ -205,18 +190,6 @@ def test_a_function_does_its_own_arithmetic(tmp_path):
     assert found.best["setting"]["color"] == "bgr"
     assert "mean" not in found.best["setting"]
     assert any("red first" in note for note in found.notes)
-
-
-def test_expected_accuracies_have_probabilities():
-    beta = stats.betabinom(6000, 990.5, 10.5)
-    assert probability_of(0.99, 6000, 990, 1000) == pytest.approx(beta.sf(5939), rel=1e-9)
-
-
-def test_dprime_is_the_distance_of_means():
-    scores, genuine = np.array([0.9, 0.7, 0.1, 0.3, 0.2]), np.array([1, 1, 0, 0, 0])
-    high, low = scores[:2], scores[2:]
-    expected = (high.mean() - low.mean()) / np.sqrt((high.var() + low.var()) / 2)
-    assert dprime_statistic(scores, genuine)(np.ones(5)) == pytest.approx(expected)
 
 
 def test_refuses_what_is_reported(tmp_path):

@@ -8,6 +8,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "facebench/core/random.h"
+#include "images/pattern.h"
 
 namespace facebench {
 namespace {
@@ -98,6 +99,16 @@ TEST(Warp, BearsAnyMap) {
   Image wide(40'000, 1, ColorOrder::gray);
   for (int x = 0; x < wide.width; ++x) wide.data[x] = static_cast<std::uint8_t>(x % 251);
   EXPECT_EQ(warp_affine(wide, {1, 0, 0, 0, 1, 0}, wide.width, 1), wide);
+}
+
+TEST(Warp, InverseUndoes) {
+  const Affine m{1.5, 0.25, -7, -0.5, 2, 3};
+  const Affine i = invert_affine(m);
+  const double x = 4, y = -9;
+  const double u = m[0] * x + m[1] * y + m[2], v = m[3] * x + m[4] * y + m[5];
+  EXPECT_NEAR(i[0] * u + i[1] * v + i[2], x, 1e-12);
+  EXPECT_NEAR(i[3] * u + i[4] * v + i[5], y, 1e-12);
+  EXPECT_EQ(warp_affine(pattern(9, 8), {1, 0, 0, 0, 1, 0}, 9, 8), pattern(9, 8));
 }
 
 }  // namespace

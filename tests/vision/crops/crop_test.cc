@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "facebench/crops/crop.h"
-#include "facebench/images/resize.h"
 
 namespace facebench {
 namespace {

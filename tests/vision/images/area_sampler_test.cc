@@ -1,88 +1,14 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <span>
-#include <string>
-
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
 #include "facebench/core/random.h"
 #include "facebench/images/area_sampler.h"
-#include "facebench/images/decode.h"
-#include "facebench/images/draw.h"
-#include "facebench/images/encode.h"
 #include "facebench/images/resize.h"
-#include "facebench/images/warp.h"
+#include "images/pattern.h"
 
 namespace facebench {
 namespace {
-
-Image pattern(int width, int height, ColorOrder order = ColorOrder::rgb) {
-  Image image(width, height, order);
-  for (std::size_t i = 0; i < image.data.size(); ++i)
-    image.data[i] = static_cast<std::uint8_t>((i * 37 + i * i / 11) % 256);
-  return image;
-}
-
-Image decode(std::string_view bytes, const DecodeOptions& options = {}) {
-  return decode_image(std::as_bytes(std::span(bytes)), options, "test");
-}
-
-TEST(Image, RefusesImpossibleSizes) {
-  EXPECT_THROW(Image(0, 5), std::invalid_argument);
-  EXPECT_THROW(Image(5, -1), std::invalid_argument);
-  EXPECT_THROW(Image(1 << 20, 1 << 20), std::invalid_argument);
-  Image wrong = pattern(3, 3);
-  wrong.width = 4;
-  EXPECT_THROW(check_image(wrong), std::invalid_argument);
-}
-
-TEST(Image, ColourOrdersConvertBackAndForth) {
-  const Image rgb = pattern(7, 5);
-  const Image bgr = convert_color(rgb, ColorOrder::bgr);
-  EXPECT_EQ(bgr.data[0], rgb.data[2]);
-  EXPECT_EQ(convert_color(bgr, ColorOrder::rgb), rgb);
-  EXPECT_EQ(convert_color(rgb, ColorOrder::gray), convert_color(bgr, ColorOrder::gray));
-  EXPECT_THROW(parse_color_order("rbg"), std::invalid_argument);
-}
-
-TEST(Codec, LosslessFormatsRoundTrip) {
-  for (const ColorOrder order : {ColorOrder::rgb, ColorOrder::bgr, ColorOrder::gray}) {
-    const Image image = pattern(13, 9, order);
-    DecodeOptions options;
-    options.color = color_order_name(order);
-    EXPECT_EQ(decode(encode_png(image), options), image);
-    EXPECT_EQ(decode(encode_pnm(image), options), image);
-    EXPECT_EQ(encode_jpeg(image), encode_jpeg(image));
-  }
-}
-
-TEST(Codec, TruncatedFilesAreErrorsThatSaySo) {
-  const Image image = pattern(40, 40);
-  for (const std::string& file : {encode_jpeg(image), encode_png(image), encode_pnm(image)}) {
-    try {
-      decode(std::string_view(file).substr(0, file.size() * 3 / 4));
-      FAIL() << "decoded half a file";
-    } catch (const Error& e) {
-      EXPECT_NE(std::string(e.what()).find("test: "), std::string::npos) << e.what();
-      EXPECT_NE(std::string(e.what()).find("truncated"), std::string::npos) << e.what();
-    }
-  }
-}
-
-TEST(Codec, PixelLimitHoldsForEveryFormat) {
-  const Image image = pattern(20, 10);
-  DecodeOptions options;
-  options.max_pixels = 199;
-  for (const std::string& file : {encode_jpeg(image), encode_png(image), encode_pnm(image)}) {
-    EXPECT_THROW(decode(file, options), Error);
-    options.max_pixels = 200;
-    EXPECT_EQ(decode(file, options).width, 20);
-    options.max_pixels = 199;
-  }
-}
 
 // Means computed one by one.
 void expect_means(const Image& image, int x0, int y0, int x1, int y1, int w, int h) {
@@ -183,38 +109,6 @@ TEST(AreaSampler, CoveredIsTheMeanOverAnAreaAndBlackOutside) {
           ASSERT_NEAR(out[3 * (j * columns + i) + c], (mean - 127.5) / 128, 1e-5) << i << " " << j;
         }
   }
-}
-
-TEST(Resize, Cut) {
-  const Image image = pattern(6, 4);
-  const Image part = cut(image, 1, 1, 4, 3);
-  EXPECT_EQ(part.width, 3);
-  EXPECT_EQ(part.row(1)[0], image.row(2)[3]);
-  EXPECT_THROW(cut(image, 0, 0, 7, 4), std::out_of_range);
-  EXPECT_THROW(cut(image, 2, 0, 2, 4), std::out_of_range);
-}
-
-TEST(Warp, InverseUndoes) {
-  const Affine m{1.5, 0.25, -7, -0.5, 2, 3};
-  const Affine i = invert_affine(m);
-  const double x = 4, y = -9;
-  const double u = m[0] * x + m[1] * y + m[2], v = m[3] * x + m[4] * y + m[5];
-  EXPECT_NEAR(i[0] * u + i[1] * v + i[2], x, 1e-12);
-  EXPECT_NEAR(i[3] * u + i[4] * v + i[5], y, 1e-12);
-  EXPECT_EQ(warp_affine(pattern(9, 8), {1, 0, 0, 0, 1, 0}, 9, 8), pattern(9, 8));
-}
-
-TEST(Draw, StaysInsideTheImage) {
-  Image image(10, 8);
-  draw_rectangle(image, -5, -5, 100, 100, {9, 9, 9}, 2);
-  EXPECT_EQ(image, Image(10, 8));
-  draw_point(image, 9, 7, {1, 2, 3}, 3);
-  EXPECT_EQ(image.row(7)[27], 1);
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  draw_rectangle(image, nan, 0, 5, 5, {9, 9, 9});
-  draw_point(image, nan, 0, {9, 9, 9});
-  draw_point(image, 1e30f, -1e30f, {9, 9, 9});
-  EXPECT_EQ(image.row(0)[0], 0);
 }
 
 }  // namespace

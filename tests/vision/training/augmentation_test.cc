@@ -5,26 +5,10 @@
 #include <set>
 
 #include "facebench/datasets/image_rows.h"
-#include "facebench/nn/internal/aten.h"
-#include "facebench/training/batch_loader.h"
 #include "training/helpers.h"
 
 namespace facebench {
 namespace {
-
-TEST(ImageRows, AreTheSourcesInTheOrderAskedFor) {
-  Pictures pictures(6, 3, {4, 5});
-  pictures.failed = 4;
-  const ImageRows rows(pictures, {5, 4, 1});
-  EXPECT_EQ(rows.size(), 3);
-  EXPECT_EQ(rows.shape(), (ImageShape{4, 5}));
-  EXPECT_EQ(rows.name(0), "p5");
-  EXPECT_EQ(rows.status(1), SampleStatus::no_face);
-  EXPECT_EQ(rows.pixels(2), pictures.pixels(1));
-  EXPECT_THROW(rows.pixels(3), std::out_of_range);
-  const ImageArray unnamed(pictures.pixels(0), 6, {4, 5});
-  EXPECT_EQ(ImageRows(unnamed, {3}).name(0), "3");
-}
 
 TEST(Augmentation, FlipsShiftsAndScalesByHand) {
   // One row of four pixels, red 0 10 20 30, green and blue zero.
@@ -154,31 +138,6 @@ TEST(Augmentation, DrawsAreKeyedAndInRange) {
   EXPECT_EQ(shifts, (std::set<int>{-2, -1, 0, 1, 2}));
   options.flip = 0;
   EXPECT_FALSE(draw_variation(options, whole, 3, 1, 0).placement.mirror);
-}
-
-TEST(BatchLoader, ThreadsNeverChangeABit) {
-  const Pictures pictures(37, 5, {6, 5});
-  const std::vector<std::int64_t> labels(37, 1);
-  const ShuffleSampler sampler(numbers(37), 2, 8, LastBatch::wrap);
-  std::vector<std::int64_t> samples(37);
-  for (int i = 0; i < 37; ++i) samples[static_cast<std::size_t>(i)] = i;
-  const ShuffleSampler real(samples, 2, 8, LastBatch::wrap);
-  std::vector<at::Tensor> reference;
-  for (const int threads : {0, 1, 3}) {
-    BatchLoader::Settings settings{
-        {.view = "random_resized_crop", .shift = 2, .color = "inception"},
-        InputView("center_crop", 1, "bilinear", {6, 5}, {4, 4}),
-        PixelInput("rgb", {127.5}, {128}),
-        7};
-    settings.threads = threads;
-    BatchLoader loader(pictures, labels, real, settings, 3, 15);
-    for (std::size_t i = 0; i < 12; ++i) {
-      const Batch batch = loader.next();
-      if (threads == 0) reference.push_back(batch.images);
-      EXPECT_TRUE(batch.images.equal(reference[i])) << threads << " " << i;
-    }
-    EXPECT_THROW(loader.next(), std::out_of_range);
-  }
 }
 
 }  // namespace

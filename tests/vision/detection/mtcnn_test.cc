@@ -2,14 +2,12 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 
 #include "detection/textures.h"
 #include "facebench/core/error.h"
 #include "facebench/core/isa.h"
 #include "facebench/detection/detector.h"
 #include "facebench/detection/mtcnn.h"
-#include "facebench/detection/selection.h"
 
 namespace facebench {
 namespace {
@@ -89,39 +87,6 @@ TEST(Mtcnn, MissingWeightsSayWhatToRun) {
     EXPECT_NE(std::string(e.what()).find("convert_mtcnn.py"), std::string::npos);
   }
   unsetenv("FACEBENCH_MTCNN_WEIGHTS");
-}
-
-TEST(Detectors, TableIsDocumentedAndDescribed) {
-  for (const DetectorEntry& e : detectors().entries()) {
-    EXPECT_FALSE(e.doc.empty());
-    ASSERT_NE(e.schema, nullptr);
-    for (const OptionField& f : e.schema->fields) EXPECT_FALSE(f.doc.empty()) << f.name;
-    EXPECT_THROW(e.make({{"no_such_option", 1}}), std::invalid_argument) << e.name;
-  }
-  EXPECT_THROW(make_detector("mtcnn", {{"mode", "facenett"}}), std::invalid_argument);
-  EXPECT_THROW(make_detector("hgo"), std::invalid_argument);
-}
-
-TEST(Detectors, EmptyImagesAreRefused) {
-  EXPECT_THROW(make_detector("hog")->detect(Image{}), std::invalid_argument);
-}
-
-TEST(Selection, WorkedCase) {
-  Face big, near;
-  big.box = {0, 0, 50, 50};
-  near.box = {40, 40, 60, 60};
-  const std::vector<Face> faces{big, near};
-  EXPECT_EQ(select_face(faces, 100, 100, "largest"), 0u);
-  EXPECT_EQ(select_face(faces, 100, 100, "nearest_center"), 1u);
-  // 2500 - 2 * 1250 = 0 against 400.
-  EXPECT_EQ(select_face(faces, 100, 100, "center_weighted"), 1u);
-  EXPECT_FALSE(select_face({}, 100, 100, "largest").has_value());
-}
-
-TEST(Face, IntersectionOverUnion) {
-  EXPECT_DOUBLE_EQ(intersection_over_union({0, 0, 2, 2}, {1, 1, 3, 3}), 1.0 / 7);
-  EXPECT_DOUBLE_EQ(intersection_over_union({0, 0, 2, 2}, {2, 0, 3, 2}), 0);
-  EXPECT_DOUBLE_EQ(intersection_over_union({1, 1, 1, 1}, {1, 1, 1, 1}), 0);
 }
 
 }  // namespace
