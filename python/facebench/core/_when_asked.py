@@ -4,29 +4,30 @@ The block ``if TYPE_CHECKING:`` in the package's own file is the one list of the
 type checkers read too: a verb then loads the modules that it uses, and no others.
 """
 
-import ast
+import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
 
 from facebench.core._held import held_signals
 
+# The block, and a line of it: "from MODULE import A as B, C", or with its names in brackets.
+_BLOCK = re.compile(r"^if TYPE_CHECKING:.*\n((?: {4}.*\n|\n)+)", re.M)
+_LINE = re.compile(r"^ {4}from ([\w.]+) import (?:\(([^)]*)\)|([^#\n]*))", re.M)
+
 
 def listed(package: str) -> tuple[dict[str, tuple[str, str]], list[str]]:
     """By name the module that has it and what it is called there; the modules of ``import *``."""
     spec = sys.modules[package].__spec__
-    source = spec.loader.get_source(package)  # type: ignore[union-attr]
+    source = spec.loader.get_data(spec.origin).decode()  # type: ignore[union-attr]
     names, whole = {}, []
-    for block in ast.parse(source).body:
-        if not isinstance(block, ast.If) or getattr(block.test, "id", "") != "TYPE_CHECKING":
-            continue
-        for line in block.body:
-            assert isinstance(line, ast.ImportFrom) and line.module
-            for alias in line.names:
-                if alias.name == "*":
-                    whole.append(line.module)
-                else:
-                    names[alias.asname or alias.name] = (line.module, alias.name)
+    for module, inside, one_line in _LINE.findall("".join(_BLOCK.findall(source))):
+        for item in filter(None, map(str.strip, (inside or one_line).split(","))):
+            name, _, other = item.partition(" as ")
+            if name == "*":
+                whole.append(module)
+            else:
+                names[other or name] = (module, name)
     return names, whole
 
 

@@ -2,7 +2,7 @@
 
 from facebench._torch import torch
 from facebench.core._arguments import type_text
-from facebench.embedding._foreign import TorchEmbedder
+from facebench.embedding._torch_embedder import TorchEmbedder
 from facebench.nn import _own_module
 from facebench.nn._own_module import first_output
 

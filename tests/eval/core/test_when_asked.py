@@ -18,6 +18,9 @@ PACKAGE = {
             from drawer import inner as inner
             from drawer._knife import cut
             from drawer._knife import blade as edge
+            from drawer._knife import (
+                cut as hew,
+            )
             from drawer._spoons import *
 
         __getattr__ = when_asked(__name__)
@@ -47,7 +50,7 @@ def test_a_module_is_loaded_when_one_of_its_names_is_asked_for(drawer):
     assert drawer.cut() == "cut" and loaded() == ["drawer._knife"]
     assert drawer.edge is sys.modules["drawer._knife"].blade
     assert vars(drawer)["edge"] is drawer.edge  # found once
-    assert drawer.inner.name == "drawer.inner"
+    assert drawer.inner.name == "drawer.inner" and drawer.hew is drawer.cut
     from drawer import spoon
 
     assert spoon == "spoon"
