@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "facebench/core/error.h"
+#include "facebench/core/options.h"
 #include "io/helpers.h"
 #include "synthetic/photo.h"
 

@@ -1,3 +1,5 @@
+#include "facebench/training/augmentation.h"
+
 // From the pixels of a source to the batches of a training: rows, views, colours, the loader.
 
 #include <gtest/gtest.h>
