@@ -220,7 +220,7 @@ def test_wrong_options_are_json_when_asked(words, text):
         ("bench scale lenet5 --set data=p.h5", 2, "--set data: say --pack"),
         ("suite --models a.onnx --sets lfw", 2, "'lfw' is not of the form PROTOCOL=FOLDER"),
         ("suite --models a/x.onnx a/x.onnx --sets lfw=LFW", 2, "name them: NAME=FILE"),
-        ("report . --format pdf", 2, "html as a page, and parquet"),
+        ("report . --format pdf", 2, "html as a page, parquet, and hub"),
         ("explain run", 2, "two run folders are compared, 1 is given"),
         ("show arcfase", 2, "did you mean 'arcface'?"),
     ],

@@ -115,6 +115,7 @@ NOWHERE = {
     "explain": ["nowhere", "nowhere"], "inspect": ["nowhere"],
     "diagnose": ["nowhere.onnx", "lfw", "--root", "nowhere"],
     "groups": ["nowhere", "--attributes", "nowhere.csv"], "quality": ["nowhere"],
+    "fuse": ["nowhere", "nowhere", "--out", "f"],
     "threshold": ["nowhere", "--test", "nowhere"], "calibrate": ["nowhere", "--test", "nowhere"],
     "gallery": ["nowhere"], "budget": ["nowhere", "nowhere"],
     "check": ["nowhere", "--rules", "frte-1-1"], "study": ["nowhere.toml"],

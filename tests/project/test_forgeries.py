@@ -204,7 +204,8 @@ def test_no_room_for_the_copy(made, tmp_path, monkeypatch):
 
     monkeypatch.setattr(_files.shutil, "copyfileobj", full)
     with pytest.raises(
-        facebench.Error, match=r"there is no room in .* Name another folder: TMPDIR"
+        facebench.Error,
+        match=r"there is no room in .* Name another folder for temporary files: TMPDIR",
     ):
         facebench.verify(made / "run")
 

@@ -53,7 +53,7 @@ def marked(name):
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in further_forgeries.FURTHER])
-def test_a_forged_folder_is_not_taken_for_honest(made, tmp_path, name):
+def test_a_forged_folder_is_not_taken_for_honest(made, tmp_path, name, forged):
     expected = further_forgeries.FURTHER[name][2]
     forger = further_forgeries.forge(made, tmp_path, name)
     if expected == "refused":

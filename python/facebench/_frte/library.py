@@ -71,7 +71,7 @@ class FrteLibrary:
     >>> FrteLibrary("libfrte_11_acme_001.so")
     Traceback (most recent call last):
     ...
-    _facebench.Error: libfrte_11_acme_001.so: cannot be read: No such file or directory
+    facebench._eval.Error: libfrte_11_acme_001.so: cannot be read: No such file or directory
     """
 
     def __init__(self, path, config=None, seconds: float = SECONDS, memory: int = MEMORY):

@@ -30,9 +30,9 @@ _BLOCK = 200_000  # scores that are asked for together
 _FAILED = -1.0  # the interface's score of a comparison that failed
 # Fields of RunRequest that say something here; all others are of detectors, crops and networks.
 _TAKEN = {
-    *("root", "images", "lists", "exclude", "limit", "overwrite", "cache", "discard"),
+    *("root", "images", "lists", "exclude", "only", "limit", "overwrite", "cache", "discard"),
     *("max_pixels", "exif_orientation", *(f["name"] for f in EvaluationOptions.fields())),
-} - {"fusion"}
+} - {"fusion", "backend", "train", "allow_overlap", "normalise", "cohort"}  # of embeddings
 
 
 def check_request(library: FrteLibrary, request) -> None:
@@ -54,7 +54,7 @@ def run_library(protocol, library: FrteLibrary, request, threads=0, progress=Non
     options = EvaluationOptions(**{f["name"]: asked[f["name"]] for f in EvaluationOptions.fields()})
     spec = load_protocol(protocol)
     trials = read_trials(spec, request.root, request.lists, options.strict)
-    trials = limited(trials, request.exclude, request.limit)
+    trials = limited(trials, request.exclude, request.only, request.limit)
     places = [asked[name] or "" for name in ("root", "images", "lists")]
     dataset = full.protocol_dataset(protocol_place(protocol), *places)
     decoding = {name: asked[name] for name in ("max_pixels", "exif_orientation")}

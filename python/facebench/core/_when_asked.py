@@ -32,7 +32,8 @@ def listed(package: str) -> tuple[dict[str, tuple[str, str]], list[str]]:
 
 
 def when_asked(package: str) -> Callable[[str], object]:
-    """The ``__getattr__`` of a package whose file lists its names under ``TYPE_CHECKING``."""
+    """The ``__getattr__`` of a package whose file lists its names under ``TYPE_CHECKING``; its
+    modules are found, too."""
     names, whole = listed(package)
 
     def find(name: str) -> object:
@@ -40,7 +41,13 @@ def when_asked(package: str) -> Callable[[str], object]:
             for module in () if name.startswith("_") else whole:
                 if name in (found := import_module(module)).__all__:
                     return getattr(found, name)
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            if not name.startswith("__"):
+                try:
+                    return import_module(f"{package}.{name}")  # a module of it
+                except ModuleNotFoundError as e:
+                    if e.name != f"{package}.{name}":
+                        raise
+            raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
         module, there = names[name]
         # Interrupted while torch is being imported, a session could not import it again.
         with held_signals():

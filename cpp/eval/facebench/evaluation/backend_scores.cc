@@ -368,8 +368,11 @@ class Scoring {
         result_.notes,
         fmt::format("Back end {}: each of the {} folds of track {} is scored by one that was "
                     "fitted to the images and people of the others (LFW calls that unrestricted), "
-                    "without anyone of the fold: that left out up to {} images a fold.",
-                    chain_, list->fold_count(), track.name, most_left_out));
+                    "without anyone of the fold{}.",
+                    chain_, list->fold_count(), track.name,
+                    most_left_out == 0
+                        ? ", who is in no other"
+                        : fmt::format(": that left out up to {} images a fold", most_left_out)));
     return all;
   }
 

@@ -101,10 +101,10 @@ Check of_earlier_rule(Check check, const Run& run, const fs::path& path, const J
 
 // What the content of a run may say; each is compared with something, or quoted as stated.
 constexpr const char* kParts[] = {
-    "anonymous",     "blemishes", "compiler", "embedder",       "embeddings",  "facebench",
-    "images_sha256", "inputs",    "isa",      "interval_rules", "kind",        "limit",
-    "notes",         "options",   "outputs",  "pack_sha256",    "preparation", "protocol",
-    "score",         "synthetic", "tracks",   "warnings"};
+    "anonymous",   "backend",       "blemishes", "compiler",       "embedder", "embeddings",
+    "facebench",   "images_sha256", "inputs",    "interval_rules", "isa",      "kind",
+    "limit",       "matcher",       "notes",     "options",        "outputs",  "pack_sha256",
+    "preparation", "protocol",      "score",     "synthetic",      "tracks",   "warnings"};
 
 // The manifest's content against what follows from the scores and, where scores.h5 holds one, its
 // copy; then against its own hash: the first says which value was changed, the last sees a change
@@ -122,7 +122,9 @@ std::vector<Check> compare_content(const Run& run, const RunScores& s,
   if (copied) {
     for (const auto& [key, value] : recorded.items())
       if (std::ranges::find(kParts, key) == std::end(kParts)) expected.erase(key);
-    expected["score"] = recorded.value("embeddings", Json()).is_object() ? "cosine" : "given";
+    // What a back end's scores are called is compared where it is fitted again.
+    if (!recorded.contains("backend"))
+      expected["score"] = recorded.value("embeddings", Json()).is_object() ? "cosine" : "given";
     if (recorded.contains("anonymous")) expected["anonymous"] = true;
   }
   for (const std::string_view file : recorded_files(run))
@@ -355,6 +357,8 @@ Check rescore(const Run& run, const RunScores& s, const Job& job) {
       if (const std::string paths = differences(run.manifest.content["backend"], again.content);
           !paths.empty())
         return {check.name, false, "the back end, fitted again, is another one: " + paths};
+      if (again.score != text_at(run.manifest.content, "/score"))
+        return {check.name, false, fmt::format("the back end's scores are '{}'", again.score)};
       all = std::move(again.scores);
     }
     ScoreDifferences sum;

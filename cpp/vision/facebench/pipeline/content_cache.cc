@@ -28,10 +28,9 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_hard_link(from, to, error);
   if (!error || fs::exists(to)) return;
-  AtomicFile copy(to);
-  if (!fs::copy_file(from, copy.temporary(), fs::copy_options::overwrite_existing, error))
-    fail_errno(to, "write", error.value());
-  copy.commit();
+  const MappedFile mapped(from);
+  const auto bytes = mapped.bytes();
+  write_file(to, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::string data_hash_of(const fs::path& file, const std::string& key_hash) {

@@ -37,6 +37,8 @@ _COST_NOTE = (
 )
 _GENERAL = ("title", "replicates", "seed", "level")
 
+_BACKEND_KINDS = {"backend train normalise cohort": str, "allow_overlap": bool}
+
 
 # --- models under protocols -------------------------------------------------------------------
 
@@ -225,7 +227,7 @@ def _read_suite(path):
     rows, columns = [], []
     for table in _tables(path, suite, "models"):
         check_keys(path, "[[models]]", table, ("name", "model", *MODEL_SETTINGS))
-        check_kinds(path, "[[models]]", table, {"name": str})
+        check_kinds(path, "[[models]]", table, {"name": str} | _BACKEND_KINDS)
         model = table.get("model")
         if not isinstance(model, str):
             raise Error(f"{path}: [[models]] needs model = a file, or 'module:function'")
@@ -238,7 +240,9 @@ def _read_suite(path):
     of_the_column = ("name", "protocol", "track", "metric")
     for table in _tables(path, suite, "sets"):
         check_keys(path, "[[sets]]", table, (*of_the_column, *SET_SETTINGS, *evaluation))
-        check_kinds(path, "[[sets]]", table, {"name track metric root images lists": str})
+        check_kinds(
+            path, "[[sets]]", table, {"name track metric root images lists": str} | _BACKEND_KINDS
+        )
         data = {k: v for k, v in table.items() if k not in of_the_column}
         data = _placed(here, data)
         asked, name = table.get("protocol"), table.get("name")
