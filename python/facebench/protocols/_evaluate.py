@@ -16,6 +16,9 @@ from facebench.protocols import _labels, _pairs, _shards
 from facebench.protocols._load import read_trials, spec_of
 from facebench.protocols._results import Result
 
+# The fields of EvaluationOptions that are of a back end, and so of embeddings.
+BACKEND_OPTIONS = ("backend", "train", "allow_overlap", "normalise", "cohort")
+
 
 def same_rows(data, trials) -> str:
     """A sentence on embeddings of several people that are the same numbers, which a placeholder of

@@ -12,6 +12,7 @@ from facebench.lab.studies.description import Study
 from facebench.lab.studies.engine import Job
 from facebench.lab.timing.scale import ENGINES as PARALLEL_ENGINES
 from facebench.protocols import load_protocol
+from facebench.protocols._evaluate import BACKEND_OPTIONS
 
 # Drawn test sets, by the layout of their lists: the protocols that each serves, people, images of
 # each. Sizes as in the demo: seconds, and still able to tell one system from another.
@@ -25,8 +26,6 @@ DRAWN = {
 DRAWN_PROTOCOLS = [name for names, *_ in DRAWN.values() for name in names]
 # Of drawn people to train on, unless a study's data says otherwise.
 DRAWN_PEOPLE = {"people": 60, "images": 10}
-# What an evaluation is told of a back end; nothing that embedding alone costs.
-BACKEND_SETTINGS = ("backend", "train", "allow_overlap", "normalise", "cohort")
 NOT_ENGINES = {"caffe": "Caffe 1.0, which cannot be installed any more; its recipes imitate it"}
 
 
@@ -209,7 +208,8 @@ class Plan:
         if "run" in row:  # one from elsewhere, without its model
             raise Missing("")
         prepare = row.get("prepare", {})
-        settings = {k: v for k, v in prepare.items() if k not in BACKEND_SETTINGS}
+        # A back end is nothing that embedding alone costs.
+        settings = {k: v for k, v in prepare.items() if k not in BACKEND_OPTIONS}
         request = {"model": _said_of(row), "settings": settings}
         return self._job("cost", row["name"], request, how={"model": row["model"]})
 

@@ -15,15 +15,16 @@ from facebench.io import canonical_json
 from facebench.io._toml import check_keys, check_kinds, read_toml
 from facebench.lab.studies.cells import reasons
 from facebench.lab.studies.description import Study, Table, same_slugs, slug
-from facebench.lab.studies.plan import BACKEND_SETTINGS, DRAWN_PROTOCOLS, python_name
+from facebench.lab.studies.plan import DRAWN_PROTOCOLS, python_name
 from facebench.lab.studies.whole import StudyResult, as_written, make_study, read_before
 from facebench.protocols import EvaluationOptions, load_protocol
+from facebench.protocols._evaluate import BACKEND_OPTIONS
 
 # What a model may say of its own images; keywords of `facebench.run`.
 MODEL_SETTINGS = (
     *("detector", "detector_options", "selection", "crop", "crop_size", "mean", "std", "color"),
     *("flip", "normalization", "micro_batch", "precision", "device", "executor"),
-    *("output", "providers", *BACKEND_SETTINGS),
+    *("output", "providers", *BACKEND_OPTIONS),
 )
 # What a set may say of its images; its detector takes the place of a model's.
 SET_SETTINGS = ("root", "images", "lists", "detector", "detector_options", "selection",
