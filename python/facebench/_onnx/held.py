@@ -6,8 +6,7 @@ import tempfile
 from pathlib import Path
 
 from facebench._onnx.file import hashes_beside
-from facebench.core import Error
-from facebench.core._files import MOST, copy_file
+from facebench.core._files import MOST, copy_file, said_of
 from facebench.core._other_files import refuse_other
 
 
@@ -18,14 +17,11 @@ def held(path):
     is said of the copy is said of the file."""
     with tempfile.TemporaryDirectory(prefix="facebench-onnx-") as work:
         copy = Path(work) / Path(path).name
-        try:
+        with said_of(Path(path).parent, work), said_of(path, copy):
             copy_file(path, copy, MOST)
             refuse_other(copy, "an ONNX file")
             hashes_beside(copy, lambda name: _beside(path, name, copy))
             yield copy
-        except Error as error:
-            said = str(error).replace(str(copy), str(path)).replace(work, str(Path(path).parent))
-            raise type(error)(said) from None
 
 
 def _beside(path, name, copy):

@@ -2,6 +2,7 @@
 pipe or device is waited for and no file fills the memory. Nothing else of the package opens any.
 And texts that are written, whole or not at all."""
 
+import contextlib
 import errno
 import json
 import os
@@ -42,6 +43,20 @@ def open_file(path, most=None):
     except BaseException:
         os.close(descriptor)
         raise
+
+
+@contextlib.contextmanager
+def said_of(path, copy):
+    """facebench.Error about a copy names the file or folder that it is of."""
+    try:
+        yield
+    except Error as error:
+        raise type(error)(in_place(str(error), copy, path)) from None
+
+
+def in_place(text: str, copy, path) -> str:
+    """What is said of a copy, as of the file or folder that it is of."""
+    return text.replace(str(copy), str(path))
 
 
 def copy_file(path, to, most=None, opened=None):

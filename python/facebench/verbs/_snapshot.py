@@ -11,7 +11,7 @@ from facebench import _eval
 from facebench.analysis._signatures import SIGNATURE
 from facebench.core import Error
 from facebench.core._arguments import brief
-from facebench.core._files import copy_file
+from facebench.core._files import copy_file, said_of
 from facebench.reports.results import FILES
 
 
@@ -28,15 +28,8 @@ def snapshot(run):
         copy.mkdir()
         for name in sorted(os.listdir(run)):
             _take(run, name, copy)
-        try:
+        with said_of(Path(run), copy):
             yield copy
-        except Error as error:
-            raise type(error)(in_place(str(error), copy, run)) from None
-
-
-def in_place(text: str, copy, run) -> str:
-    """What is said of a copy, as of the folder that it is of."""
-    return text.replace(str(copy), str(Path(run)))
 
 
 def _take(run, name, copy):

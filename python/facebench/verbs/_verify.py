@@ -8,10 +8,11 @@ from facebench import analysis, protocols
 from facebench.analysis import _signatures
 from facebench.core import Error
 from facebench.core._arguments import brief, of_kind, path_text, printable
+from facebench.core._files import in_place
 from facebench.io import sha256_file
 from facebench.reports.provenance import stated_of_run
 from facebench.reports.results import verify_pages
-from facebench.verbs._snapshot import in_place, snapshot
+from facebench.verbs._snapshot import snapshot
 
 
 class Verification:
@@ -114,7 +115,7 @@ def verify(
         verification = _of_copy(copy, root, again, model, protocol, signed_by, threads, progress)
         checks = verification.checks
         for check in checks:
-            check["detail"] = in_place(check["detail"], copy, run)
+            check["detail"] = in_place(check["detail"], copy, Path(run))
         _add_changes(checks, run, before)
         if sign is not None and verification.verdict == "same":
             verification.signature = _signatures.sign(copy, sign, into=run)
