@@ -405,13 +405,13 @@ Result evaluate_embeddings(TrialSet trials, const EmbeddingSet& embeddings,
       backend_warnings = std::move(scored.warnings);
     }
     fused();
-    for (const Track& track : r.trials.tracks) {
-      if (r.options.has_backend()) break;
-      const Storage storage = choose_storage(track, r);
-      const bool shared_out = storage.what == Storage::What::tail && !tail_shards.empty();
-      r.scores.push_back(shared_out ? tail_of_files(track, units, storage, tail_shards)
-                                    : track.trials->score(units, storage, job));
-    }
+    if (!r.options.has_backend())
+      for (const Track& track : r.trials.tracks) {
+        const Storage storage = choose_storage(track, r);
+        const bool shared_out = storage.what == Storage::What::tail && !tail_shards.empty();
+        r.scores.push_back(shared_out ? tail_of_files(track, units, storage, tail_shards)
+                                      : track.trials->score(units, storage, job));
+      }
   }
   note_fusion(r, embeddings);
   const bool centred =
