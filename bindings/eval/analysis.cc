@@ -143,6 +143,7 @@ crop and model need not.
       },
       py::arg("result"), py::arg("target"), py::arg("overwrite"), py::arg("command"),
       py::arg("root"), py::arg("threads"), py::arg("pages"), py::arg("content"));
+  m.def("refuse_taken", &refuse_taken, py::arg("out"), py::arg("overwrite"));
   m.def(
       "verify_scores",
       [](const fs::path& run, int threads, const py::object& progress) {

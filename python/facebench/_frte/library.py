@@ -128,6 +128,14 @@ class FrteLibrary:
             raise Error(f"{self.path}: the comparison failed: {code_text(int(codes[0]))}")
         return float(scores[0])
 
+    def refuse_settings(self, names) -> None:
+        """ValueError where something is asked that a library decides by itself."""
+        if names:
+            raise ValueError(
+                f"{', '.join(names)}: a library of FRTE ({self.path.name}) finds, crops and "
+                "compares faces by itself; leave that out"
+            )
+
     def warning(self) -> str:
         """What whoever named it should know before it runs."""
         return (

@@ -1,10 +1,11 @@
 """Several processes of one library, as NIST forks several: it need not be safe with threads."""
 
-import os
 import queue
 import tempfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+
+from facebench.core import available_processors
 
 
 class Pool:
@@ -12,7 +13,7 @@ class Pool:
 
     def __init__(self, library, count: int):
         self._library = library
-        self.count = count or len(os.sched_getaffinity(0))
+        self.count = count or available_processors()
         self._free: queue.SimpleQueue = queue.SimpleQueue()
         self._all: list = []
 

@@ -1,6 +1,5 @@
 """A library of FRTE 1:1 under a protocol: photographs to templates to scores to a result."""
 
-import os
 from collections import Counter
 
 import numpy as np
@@ -21,6 +20,7 @@ from facebench._library import full
 from facebench.core import Error, _log
 from facebench.core._progress import stage
 from facebench.protocols import Result
+from facebench.protocols._evaluate import BACKEND_OPTIONS
 from facebench.protocols._load import load_protocol, protocol_place, read_trials
 from facebench.protocols._pairs import unit_names
 from facebench.protocols._shards import limited
@@ -32,18 +32,14 @@ _FAILED = -1.0  # the interface's score of a comparison that failed
 _TAKEN = {
     *("root", "images", "lists", "exclude", "only", "limit", "overwrite", "cache", "discard"),
     *("max_pixels", "exif_orientation", *(f["name"] for f in EvaluationOptions.fields())),
-} - {"fusion", "backend", "train", "allow_overlap", "normalise", "cohort"}  # of embeddings
+} - {"fusion", *BACKEND_OPTIONS}  # of embeddings
 
 
 def check_request(library: FrteLibrary, request) -> None:
     """ValueError for what a library decides by itself."""
     usual = type(request)().to_dict()
     asked = {name for name, value in request.to_dict().items() if value and value != usual[name]}
-    if unknown := sorted(asked - _TAKEN):
-        raise ValueError(
-            f"{', '.join(unknown)}: a library of FRTE ({library.path.name}) finds, crops and "
-            "compares faces by itself; leave that out"
-        )
+    library.refuse_settings(sorted(asked - _TAKEN))
 
 
 def run_library(protocol, library: FrteLibrary, request, threads=0, progress=None) -> Result:
@@ -165,7 +161,7 @@ def _scores(trials, templates, pool, progress):
 
 
 def _compared(process, pairs, roles, templates, names):
-    """(return codes, similarities) of pairs of units; facebench.Error for one that is no number."""
+    """(return codes, similarities) of pairs of units; facebench.Error for what is not a number."""
     columns = list(zip((roles[0], roles[1]), (0, 1), strict=True))
     enrolled_first = sorted(columns)  # by role: enrolment, then verification
     keys = [[(role, unit) for unit in pairs[:, side].tolist()] for role, side in enrolled_first]
@@ -201,18 +197,6 @@ def _notes(library, pool, not_made: Counter, failed: Counter, count: int):
 
 def _listed(counts: Counter) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
-
-
-def refuse_taken(out, overwrite: bool) -> None:
-    """facebench.Error for a result's folder that is taken, before anything is computed."""
-    if not os.path.lexists(out) or (os.path.isdir(out) and not os.listdir(out)):
-        return
-    if not (overwrite and os.path.isfile(os.path.join(out, "run.json"))):
-        raise Error(
-            f"{out}: exists already. Choose another folder, or overwrite it (--overwrite)"
-            if not overwrite
-            else f"{out}: exists and is not a run folder, so it is not replaced. Choose another"
-        )
 
 
 def scores_again(result, library, dataset, count: int, draw, threads: int):

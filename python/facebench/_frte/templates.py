@@ -13,9 +13,18 @@ from facebench._frte.library import in_colour
 from facebench._frte.process import code_text
 from facebench.core import Error
 from facebench.images import decode
-from facebench.io import canonical_json, read_safetensors, sha256_file, write_safetensors
+from facebench.io import (
+    SampleStatus,
+    canonical_json,
+    read_safetensors,
+    sha256_file,
+    write_safetensors,
+)
 
-OK, NO_FACE, UNREADABLE, MISSING, REJECTED = range(5)  # of _eval.SampleStatus
+OK, NO_FACE, UNREADABLE, MISSING, REJECTED = (
+    int(getattr(SampleStatus, name))
+    for name in ("ok", "no_face", "unreadable", "missing", "rejected")
+)
 ENROLMENT, VERIFICATION = 0, 1
 _LONGEST_SIDE = 65_535  # of a photograph, in the interface
 # The library's own decision; everything else is a face that was not found or not made use of.

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from facebench import __version__, datasets, embedding
+from facebench import __version__, _eval, datasets, embedding
 from facebench._frte import FrteLibrary, library_from, library_of
 from facebench._full import remote_address
 from facebench._library import full
@@ -358,9 +358,6 @@ def run(
     if library:
         if said := [name for name, value in pixels.items() if value is not None]:
             raise ValueError(f"{', '.join(said)}: a library of FRTE does its own arithmetic")
-        from facebench._frte.scores import check_request
-
-        check_request(library, request)
         model = library
     else:
         model = _foreign.ready_model(model, request, **pixels)
@@ -384,9 +381,9 @@ def _cache_of(cache, out, discard) -> str | os.PathLike:
 
 def _run(protocol, out, request, pages, *, model, command, threads, progress) -> Result:
     if isinstance(model, FrteLibrary):
-        from facebench._frte.scores import refuse_taken, run_library
+        from facebench._frte.scores import run_library
 
-        refuse_taken(out, request.overwrite)
+        _eval.refuse_taken(out, request.overwrite)
         result = run_library(protocol, model, request, threads, progress)
         if pages is not None:
             result.save(out, overwrite=request.overwrite, command=command)

@@ -133,7 +133,8 @@ def compare(
     if library := library_of(model):
         usual = embedding.ExtractOptions().to_dict()
         asked_for = {n: v for n, v in extract.to_dict().items() if v != usual[n]}
-        _refuse_said(library, asked_for | pixels | prepared)
+        said = asked_for | pixels | prepared
+        library.refuse_settings([name for name, value in said.items() if value is not None])
         return _compared_by(library, (a, b), exif_orientation, run)
     embedder = embedding.load_embedder(model, extract, **pixels)
     _foreign.warn_of_assumptions(embedder, extract.flip)
@@ -166,14 +167,6 @@ def _comparison(score, run, authors, orientations, exif_orientation) -> Comparis
         _log.warn(text, stacklevel=3)
     turned = sum(o != 1 for o in orientations) if exif_orientation else 0
     return Comparison(score, passes, authors, turned)
-
-
-def _refuse_said(library, said: dict) -> None:
-    if names := [name for name, value in said.items() if value is not None]:
-        raise ValueError(
-            f"{', '.join(names)}: a library of FRTE ({library.path.name}) finds, crops and "
-            "compares faces by itself; leave that out"
-        )
 
 
 def _compared_by(library, photographs, exif_orientation, run) -> Comparison:

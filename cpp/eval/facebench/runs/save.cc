@@ -17,6 +17,15 @@ void refuse_to_lose(const fs::path& run) {
   refuse_to_lose(run, kOwn);
 }
 
+void refuse_taken(const fs::path& out, bool overwrite) {
+  std::error_code ignored;
+  if (fs::exists(out, ignored) && !fs::is_empty(out, ignored) && !(overwrite && is_run_folder(out)))
+    fail(out.string(),
+         overwrite ? "exists and is not a run folder, so it is not replaced" : "exists already",
+         "Choose another folder, or overwrite it (--overwrite)");
+  refuse_to_lose(out);
+}
+
 void save_run(const fs::path& target, const Result& result, const RunInfo& info, bool overwrite,
               const std::function<void(const fs::path&)>& more) {
   std::error_code ignored;

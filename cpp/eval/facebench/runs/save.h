@@ -15,6 +15,10 @@ void save_run(const std::filesystem::path& target, const Result& result, const R
               bool overwrite = false,
               const std::function<void(const std::filesystem::path&)>& more = {});
 
+// Before anything is computed: throws Error where a run cannot be written to this folder, which
+// holds something that is not a run, or a run that is not to be replaced.
+void refuse_taken(const std::filesystem::path& out, bool overwrite);
+
 // Throws Error where a run folder that is to be replaced holds files that no run writes.
 void refuse_to_lose(const std::filesystem::path& run);
 

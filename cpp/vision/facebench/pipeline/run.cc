@@ -13,9 +13,9 @@
 #include "facebench/archives/archive.h"
 #include "facebench/core/error.h"
 #include "facebench/core/options.h"
+#include "facebench/core/person_names.h"
 #include "facebench/crops/crop.h"
 #include "facebench/datasets/pack_writer.h"
-#include "facebench/core/person_names.h"
 #include "facebench/embedding/extractor.h"
 #include "facebench/images/resize.h"
 #include "facebench/io/exclusion.h"
@@ -205,14 +205,7 @@ Result run(const RunRequest& request, const BatchModel& model, const fs::path& o
     throw std::invalid_argument(
         "anonymous: does not go with a back end, whose people are compared with those tested by "
         "their names");
-  std::error_code ignored;
-  if (fs::exists(out, ignored) && !fs::is_empty(out, ignored) &&
-      !(request.overwrite && is_run_folder(out)))
-    fail(out.string(),
-         request.overwrite ? "exists and is not a run folder, so it is not replaced"
-                           : "exists already",
-         "Choose another folder, or overwrite it (--overwrite)");
-  refuse_to_lose(out);
+  refuse_taken(out, request.overwrite);
   const Preparation preparation = preparation_for(request, spec, preparation_of(model.info()));
   TrialSet trials = read_trials(spec, request.places);
   if (request.evaluation.strict) refuse_blemishes(trials, spec.id);
